@@ -1,0 +1,26 @@
+// The one place that names nlohmann/json. Include it in .cpp files only.
+//
+// parse_json() bounds the nesting depth while parsing: copying or dumping a value nested 100,000 deep
+// overflows the stack. dump_json() never throws on bad UTF-8 and prints floats as short as they read back.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include <nlohmann/json.hpp>
+
+#include "base/result.h"
+
+namespace askbase::base {
+
+using Json = nlohmann::ordered_json;
+
+// Error bad_input with line and column, for syntax, depth, duplicate keys, invalid UTF-8 or trailing text.
+Result<Json> parse_json(std::string_view text, std::size_t max_depth = 64);
+// One line; indent >= 0 for pretty printing. Invalid UTF-8 becomes U+FFFD.
+std::string dump_json(const Json& value, int indent = -1);
+// A double rounded to the given significant digits, so that 0.1f prints as 0.1.
+double json_number(double value, int significant_digits = 6);
+
+}  // namespace askbase::base

@@ -1,0 +1,58 @@
+# Compiler settings shared by every target, and askbase_library().
+
+if(NOT CMAKE_BUILD_TYPE)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Build type" FORCE)
+endif()
+
+find_program(ASKBASE_CCACHE ccache)
+if(ASKBASE_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER "${ASKBASE_CCACHE}")
+endif()
+find_program(ASKBASE_MOLD mold)
+if(ASKBASE_MOLD)
+  add_link_options(-fuse-ld=mold)
+endif()
+
+# One -march for the whole build: Eigen objects of different vector widths must not mix.
+if(ASKBASE_MARCH STREQUAL "auto")
+  set(ASKBASE_MARCH_USED "")
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
+    file(STRINGS /proc/cpuinfo _cpu_flags REGEX "^flags" LIMIT_COUNT 1)
+    if(_cpu_flags MATCHES " avx2( |$)" AND _cpu_flags MATCHES " fma( |$)" AND _cpu_flags MATCHES " bmi2( |$)")
+      set(ASKBASE_MARCH_USED "x86-64-v3")
+    endif()
+  endif()
+else()
+  set(ASKBASE_MARCH_USED "${ASKBASE_MARCH}")
+endif()
+if(ASKBASE_MARCH_USED)
+  add_compile_options(-march=${ASKBASE_MARCH_USED})
+endif()
+message(STATUS "askbase: code for ${ASKBASE_MARCH_USED} (empty: the compiler's baseline)")
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+# GCC 12 reports false overflows and uninitialised values inside the standard library's strings.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  add_compile_options(-Wno-restrict -Wno-maybe-uninitialized -Wno-stringop-overflow -Wno-array-bounds)
+endif()
+if(ASKBASE_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(ASKBASE_SANITIZE)
+  add_compile_options(-fsanitize=${ASKBASE_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${ASKBASE_SANITIZE})
+endif()
+if(ASKBASE_FUZZ)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
+find_package(Threads REQUIRED)
+
+# askbase_library(NAME SOURCES a.cpp ... LINK public_libs ... PRIVATE private_libs ...)
+# defines the target askbase_NAME; its headers are included as "NAME/header.h".
+function(askbase_library name)
+  cmake_parse_arguments(A "" "" "SOURCES;LINK;PRIVATE" ${ARGN})
+  add_library(askbase_${name} STATIC ${A_SOURCES})
+  target_include_directories(askbase_${name} PUBLIC "${CMAKE_SOURCE_DIR}")
+  target_link_libraries(askbase_${name} PUBLIC ${A_LINK} PRIVATE ${A_PRIVATE} Threads::Threads)
+endfunction()
