@@ -6,9 +6,8 @@
 
 #include <string>
 #include <string_view>
-#include <utility>
-
 #include <tl/expected.hpp>
+#include <utility>
 
 namespace askbase::base {
 
@@ -46,17 +45,17 @@ inline tl::unexpected<Error> fail(ErrorCode code, std::string message, std::stri
 }  // namespace askbase::base
 
 // Returns the error of a Status/Result expression from the enclosing function.
-#define ASKBASE_TRY(expression)                                              \
-  do {                                                                       \
-    if (auto askbase_try_ = (expression); !askbase_try_)                     \
+#define ASKBASE_TRY(expression)                                                       \
+  do {                                                                                \
+    if (auto askbase_try_ = (expression); !askbase_try_)                              \
       return tl::unexpected<::askbase::base::Error>(std::move(askbase_try_).error()); \
   } while (false)
 
 #define ASKBASE_CONCAT_INNER(a, b) a##b
 #define ASKBASE_CONCAT(a, b) ASKBASE_CONCAT_INNER(a, b)
 // ASKBASE_ASSIGN(auto x, f()): x is the value of f(), or the error is returned.
-#define ASKBASE_ASSIGN_IMPL(tmp, declaration, expression)                    \
-  auto tmp = (expression);                                                   \
+#define ASKBASE_ASSIGN_IMPL(tmp, declaration, expression)                          \
+  auto tmp = (expression);                                                         \
   if (!tmp) return tl::unexpected<::askbase::base::Error>(std::move(tmp).error()); \
   declaration = std::move(*tmp)
 #define ASKBASE_ASSIGN(declaration, expression) \

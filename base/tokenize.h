@@ -14,8 +14,8 @@ namespace askbase::base {
 enum class TokenKind : std::uint8_t { word, number, han, punctuation };
 
 struct Token {
-  std::string text;   // as written
-  std::string key;    // match_key(text); empty for pure punctuation
+  std::string text;                            // as written
+  std::string key;                             // match_key(text); empty for pure punctuation
   std::uint32_t begin = 0, end = 0;            // code points of the original text, half-open
   std::uint32_t begin_byte = 0, end_byte = 0;  // bytes of the original text, half-open
   TokenKind kind = TokenKind::word;

@@ -1,0 +1,39 @@
+#include "base/interrupt.h"
+
+#include <atomic>
+#include <csignal>
+#include <unistd.h>
+
+namespace askbase::base {
+namespace {
+
+// Written from a signal handler, so it must be lock-free; looked at by every thread.
+std::atomic<bool> interrupt_requested{false};
+static_assert(std::atomic<bool>::is_always_lock_free);
+
+void on_signal(int number) {
+  if (interrupt_requested.exchange(true)) _exit(128 + number);
+}
+
+}  // namespace
+
+void watch_interrupts() {
+  struct sigaction action = {};
+  action.sa_handler = on_signal;
+  sigemptyset(&action.sa_mask);
+  // No SA_RESTART: a read that waits for the terminal returns, and its caller looks at the flag.
+  action.sa_flags = 0;
+  ::sigaction(SIGINT, &action, nullptr);
+  ::sigaction(SIGTERM, &action, nullptr);
+}
+
+bool interrupted() { return interrupt_requested.load(std::memory_order_relaxed); }
+void request_interrupt() { interrupt_requested.store(true); }
+void clear_interrupt() { interrupt_requested.store(false); }
+
+Status check_interrupt() {
+  if (interrupted()) return fail(ErrorCode::cancelled, "interrupted");
+  return {};
+}
+
+}  // namespace askbase::base
