@@ -16,6 +16,8 @@ namespace {
 constexpr std::string_view kUtf8Mark = "\xEF\xBB\xBF";
 constexpr std::string_view kUtf16LeMark = "\xFF\xFE";
 constexpr std::string_view kUtf16BeMark = "\xFE\xFF";
+constexpr std::string_view kUtf32LeMark("\xFF\xFE\0\0", 4);
+constexpr std::string_view kUtf32BeMark("\0\0\xFE\xFF", 4);
 
 bool starts_with(std::string_view text, std::string_view start) {
   return text.substr(0, start.size()) == start;
@@ -113,17 +115,19 @@ std::optional<Charset> utf16_by_nuls(std::string_view sample) {
   return std::nullopt;
 }
 
-// Text that someone wrote in Chinese: of what is not ASCII, most are Han and Chinese punctuation, no
-// characters are private or unassigned.
-bool plausible_chinese(std::string_view utf8) {
+// Text that someone wrote in Chinese. Nearly any bytes decode as GB18030, so both the characters and the
+// bytes must look like it: of what is not ASCII, most is Han or Chinese punctuation, and a good part lies in
+// the rows of GB 2312 that hold punctuation and the common characters (Traditional text shares half of
+// those). French in Latin-1 has single high bytes before letters, Big5 gives kana and private characters.
+bool plausible_chinese(std::string_view bytes, std::string_view decoded) {
   std::size_t chinese = 0, other = 0;
-  for (std::size_t at = 0, length; at < utf8.size(); at += length) {
-    const char32_t c = decode_utf8(utf8, at, length);
+  for (std::size_t at = 0, length; at < decoded.size(); at += length) {
+    const char32_t c = decode_utf8(decoded, at, length);
     if (c < 0x80) {
       if (c < 0x20 && c != '\t' && c != '\n' && c != '\r') return false;
       continue;
     }
-    const bool common = (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3000 && c <= 0x30FF) ||
+    const bool common = (c >= 0x4E00 && c <= 0x9FFF) || (c >= 0x3000 && c <= 0x303F) ||
                         (c >= 0xFF00 && c <= 0xFF5E) || (c >= 0x2010 && c <= 0x2027) || c == 0xB7 ||
                         c == 0xD7;
     if (common) {
@@ -132,7 +136,22 @@ bool plausible_chinese(std::string_view utf8) {
       ++other;
     }
   }
-  return chinese > 0 && chinese >= 4 * other;
+  if (chinese == 0 || chinese < 4 * other) return false;
+
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  std::size_t in_common_rows = 0;
+  for (std::size_t at = 0; at + 1 < bytes.size();) {
+    if (byte(at) < 0x80) {
+      ++at;
+    } else if (byte(at + 1) < 0x40) {
+      at += 4;
+    } else {
+      const bool row = (byte(at) >= 0xB0 && byte(at) <= 0xD7) || byte(at) == 0xA1 || byte(at) == 0xA3;
+      in_common_rows += row && byte(at + 1) >= 0xA1 ? 1 : 0;
+      at += 2;
+    }
+  }
+  return in_common_rows * 5 >= (chinese + other) * 2;
 }
 
 // The first byte that is not UTF-8; a character cut off at the end of an incomplete sample is no fault.
@@ -185,6 +204,9 @@ std::string_view charset_name(Charset charset) {
 
 Result<Charset> detect_charset(std::string_view sample, bool whole) {
   if (starts_with(sample, kUtf8Mark)) return Charset::utf8;
+  if (starts_with(sample, kUtf32LeMark) || starts_with(sample, kUtf32BeMark)) {
+    return fail(ErrorCode::unsupported, "UTF-32 by its byte order mark at byte 0", "save the file as UTF-8");
+  }
   if (starts_with(sample, kUtf16LeMark)) return Charset::utf16le;
   if (starts_with(sample, kUtf16BeMark)) return Charset::utf16be;
   if (const auto by_nuls = utf16_by_nuls(sample)) {
@@ -193,7 +215,7 @@ Result<Charset> detect_charset(std::string_view sample, bool whole) {
   const std::optional<std::size_t> bad = bad_utf8(sample, whole);
   if (!bad) return Charset::utf8;
   const Decoded chinese = decode_gb18030(sample, whole);
-  if (!chinese.bad && plausible_chinese(chinese.text)) return Charset::gb18030;
+  if (!chinese.bad && plausible_chinese(sample, chinese.text)) return Charset::gb18030;
   return fail(ErrorCode::unsupported,
               "neither UTF-8, UTF-16 nor GB18030: not UTF-8 from " + place(sample, *bad, Charset::utf8),
               "save the file as UTF-8");

@@ -14,6 +14,8 @@
 namespace askbase::base {
 namespace {
 
+constexpr std::size_t kBlock = 1 << 16;
+
 // A descriptor that closes itself.
 class Descriptor {
  public:
@@ -58,6 +60,15 @@ Status sync_folder(const std::filesystem::path& folder) {
   // Some file systems cannot sync a folder (EINVAL): nothing more can be done there.
   if (::fsync(fd.get()) != 0 && errno != EINVAL)
     return tl::unexpected(io_error(errno, "sync folder", folder));
+  return {};
+}
+
+// A terminal, a pipe, /dev/null: nothing to rename over.
+Status write_in_place(const std::filesystem::path& path, std::string_view content) {
+  const Descriptor fd(open_retrying(path.c_str(), O_WRONLY));
+  if (fd.get() < 0) return tl::unexpected(io_error(errno, "open", path));
+  if (const int problem = write_all(fd.get(), content))
+    return tl::unexpected(io_error(problem, "write", path));
   return {};
 }
 
@@ -113,10 +124,9 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t m
   std::string content;
   if (S_ISREG(status.st_mode)) {
     if (static_cast<std::uint64_t>(status.st_size) > max_bytes) return too_large();
-    content.reserve(static_cast<std::size_t>(status.st_size));
+    content.reserve(static_cast<std::size_t>(status.st_size) + kBlock);  // the last read asks past the end
   }
   // The size is a hint only: pipes and /proc say 0, and files grow.
-  constexpr std::size_t kBlock = 1 << 16;
   while (true) {
     const std::size_t size = content.size();
     content.resize(size + kBlock);
@@ -140,17 +150,19 @@ Status write_file_atomic(const std::filesystem::path& path, std::string_view con
   const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
   static std::atomic<unsigned> counter{0};
   const std::filesystem::path beside =
-      folder / ("." + target.filename().string() + ".tmp-" + std::to_string(::getpid()) + "-" +
-                std::to_string(counter.fetch_add(1)));
+      folder / (".askbase-tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
 
   struct stat old = {};
-  const mode_t mode = ::stat(target.c_str(), &old) == 0 ? old.st_mode & 07777 : 0666;
-  Descriptor fd(open_retrying(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode));
+  const bool replaces = ::stat(target.c_str(), &old) == 0;
+  if (replaces && S_ISDIR(old.st_mode)) return tl::unexpected(io_error(EISDIR, "write", path));
+  if (replaces && !S_ISREG(old.st_mode)) return write_in_place(target, content);
+  Descriptor fd(open_retrying(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666));
   if (fd.get() < 0) return tl::unexpected(io_error(errno, "write", path));
   const auto give_up = [&](int error_number) -> Status {
     ::unlink(beside.c_str());
     return tl::unexpected(io_error(error_number, "write", path));
   };
+  if (replaces && ::fchmod(fd.get(), old.st_mode & 07777) != 0) return give_up(errno);
   if (const int problem = write_all(fd.get(), content)) return give_up(problem);
   if (::fsync(fd.get()) != 0) return give_up(errno);
   if (fd.close() != 0) return give_up(errno);

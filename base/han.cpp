@@ -24,8 +24,13 @@ namespace {
 constexpr char32_t kFirst = 0x3400, kLast = 0x9FFF;
 constexpr bool in_tables(char32_t c) { return c >= kFirst && c <= kLast; }
 
-// Variants that ICU 72 does not map by themselves, only inside some phrases or not at all.
-constexpr std::u32string_view kMoreVariants = U"嶽岳衚胡衕同吋寸殻壳祇只硃朱鞦秋韆千鍊炼薰熏甦苏";
+// Pairs of variant and usual character that ICU 72 maps only inside some phrases or not at all, of those in
+// Big5 or GB 2312.
+constexpr std::u32string_view kMoreVariants =
+    U"嶽岳衚胡衕同吋寸殻壳祇只硃朱鞦秋韆千鍊炼薰熏甦苏鎌镰朮术諮咨鉅巨逕径谿溪犛牦脩修"
+    U"簑蓑拚拼閤合遶绕牴抵淩凌旂旗冑胄麴曲鷴鹇鶿鹚鵰雕鯗鲞餈糍韝鞲钁镢鏇旋鍼针錼镎鉆钻"
+    U"鈅钥醣糖蹠跖譭毁襬摆襉裥袷夹薹苔蔘参蓴莼菴庵矇蒙璿璇琱雕灩滟濛蒙泝溯殭僵榦干柺拐"
+    U"枴拐捱挨扞捍彫雕彔录廕荫巹卺寀采囌苏噁恶厤历劄札儁俊滙汇";
 
 std::unique_ptr<icu::Transliterator> create(const char* id) {
   UErrorCode status = U_ZERO_ERROR;

@@ -9,6 +9,7 @@
 #include <utility>
 #include <zlib.h>
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include "base/file.h"
 
@@ -216,7 +217,14 @@ class ZstdInput : public InputBase {
       ZSTD_inBuffer in{available.data(), available.size(), 0};
       const std::size_t wants = ZSTD_decompressStream(stream_, &out, &in);
       source_->consume(in.pos);
-      if (ZSTD_isError(wants)) return damaged("zstd", ZSTD_getErrorName(wants));
+      if (ZSTD_isError(wants)) {
+        if (ZSTD_getErrorCode(wants) == ZSTD_error_frameParameter_windowTooLarge) {
+          return fail(ErrorCode::too_large,
+                      name_ + ": compressed with a window that needs more than 128 MiB of memory",
+                      "compress it without zstd's option --long, or decompress it first");
+        }
+        return damaged("zstd", ZSTD_getErrorName(wants));
+      }
       // With the input at its end, output may still come out of the decoder's own buffer.
       if (available.empty() && out.pos == 0) {
         if (!frame_ended_) return damaged("zstd", "it ends too early");

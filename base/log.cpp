@@ -31,23 +31,60 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
   return spdlog::level::off;
 }
 
-// The message as a JSON string with its quotes, so that any text stays one valid line.
-class JsonMessage : public spdlog::custom_flag_formatter {
+// The message in one line whatever it holds (a question from outside must not forge log lines): a JSON
+// string with its quotes, or the text with control characters escaped as JSON does.
+class Message : public spdlog::custom_flag_formatter {
  public:
+  explicit Message(LogFormat format) : format_(format) {}
   void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
-    const std::string text = dump_json(Json(std::string(message.payload.data(), message.payload.size())));
+    const std::string_view raw(message.payload.data(), message.payload.size());
+    if (format_ == LogFormat::json) {
+      append(out, dump_json(Json(raw)));
+      return;
+    }
+    for (const char c : raw) {
+      if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) {
+        const std::string quoted = dump_json(Json(std::string(1, c)));
+        append(out, std::string_view(quoted).substr(1, quoted.size() - 2));
+      } else {
+        out.push_back(c);
+      }
+    }
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<Message>(format_); }
+
+ private:
+  static void append(spdlog::memory_buf_t& out, std::string_view text) {
     out.append(text.data(), text.data() + text.size());
   }
-  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<JsonMessage>(); }
+  LogFormat format_;
+};
+
+// The level by the name that parse_log_level() takes.
+class LevelName : public spdlog::custom_flag_formatter {
+ public:
+  void format(const spdlog::details::log_msg& message, const std::tm&, spdlog::memory_buf_t& out) override {
+    const std::string_view name = kLevelNames[static_cast<std::size_t>(from_spdlog(message.level))];
+    out.append(name.data(), name.data() + name.size());
+  }
+  std::unique_ptr<custom_flag_formatter> clone() const override { return std::make_unique<LevelName>(); }
+
+ private:
+  static LogLevel from_spdlog(spdlog::level::level_enum level) {
+    for (const LogLevel ours : {LogLevel::trace, LogLevel::debug, LogLevel::info, LogLevel::warn}) {
+      if (to_spdlog(ours) == level) return ours;
+    }
+    return LogLevel::error;
+  }
 };
 
 std::unique_ptr<spdlog::formatter> make_formatter(LogFormat format) {
   auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+  formatter->add_flag<Message>('*', format).add_flag<LevelName>('~');
   if (format == LogFormat::json) {
-    formatter->add_flag<JsonMessage>('*').set_pattern(
-        R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%l","message":%*})");
+    formatter->set_pattern(R"({"time":"%Y-%m-%dT%H:%M:%S.%eZ","level":"%~","message":%*})");
   } else {
-    formatter->set_pattern("%Y-%m-%dT%H:%M:%SZ %l: %v");
+    formatter->set_pattern("%Y-%m-%dT%H:%M:%SZ %~: %*");
   }
   return formatter;
 }

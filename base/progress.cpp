@@ -7,6 +7,8 @@
 #include <unistd.h>
 #include <utility>
 
+#include "base/text.h"
+
 namespace askbase::base {
 namespace {
 
@@ -49,6 +51,18 @@ std::size_t terminal_width() {
   winsize size = {};
   if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return 80;
   return size.ws_col;
+}
+
+// As much of the line as fits into the columns; a longer one would wrap and leave its first part behind.
+std::string cut_to_width(std::string_view line, std::size_t columns) {
+  std::string out;
+  std::size_t used = 0;
+  for (const char32_t c : to_code_points(line)) {
+    used += is_han(c) ? 2 : 1;
+    if (used > columns) break;
+    append_utf8(out, c);
+  }
+  return out;
 }
 
 }  // namespace
@@ -112,7 +126,7 @@ void Progress::show(bool last) {
     return;
   }
   if (terminal_) {
-    line = "\r" + line.substr(0, terminal_width() - 1) + "\x1b[K";
+    line = "\r" + cut_to_width(line, terminal_width() - 1) + "\x1b[K";
     if (last) line += '\n';
   } else {
     line += '\n';

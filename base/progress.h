@@ -1,5 +1,7 @@
 // Progress of long work: a bar on a terminal, a plain line every few seconds elsewhere, nothing for work
 // that ends within a second. Writes to standard error.
+//
+// A Progress belongs to one thread.
 #pragma once
 
 #include <atomic>

@@ -159,7 +159,17 @@ bool is_general_mark(char32_t c) {
 
 bool is_separator(char32_t c) {
   if (c < 0x80) return !is_ascii_word(c);
-  if (c == kReplacement) return true;
+  switch (c) {
+    case 0x2044:  // the slash of fractions: "½" and "1/2" meet
+    case 0x2212:  // minus
+    case 0x2215:  // division slash
+    case 0x2219:  // bullet and dot operators, typed for the dot between names
+    case 0x22C5:
+    case kReplacement:
+      return true;
+    default:
+      break;
+  }
   const std::uint32_t mask = U_GET_GC_MASK(static_cast<UChar32>(c));
   return (mask & (U_GC_P_MASK | U_GC_Z_MASK | U_GC_CC_MASK | U_GC_CS_MASK | U_GC_SK_MASK)) != 0;
 }

@@ -30,29 +30,39 @@ std::size_t count_utf16(std::string_view utf8);
 std::string nfkc(std::string_view text);
 std::string fold_case(std::string_view text);
 
-// Traditional to Simplified Chinese (ICU "Traditional-Simplified"); other text unchanged.
+// Traditional to Simplified Chinese (ICU "Traditional-Simplified", which knows phrases: "計畫" -> "计划");
+// other text unchanged. Keeps the number of code points.
 std::string to_simplified(std::string_view text);
 // Simplified to Traditional, for showing answers to someone who asked in Traditional.
 std::string to_traditional(std::string_view text);
 
-// The key under which two spellings of a name meet: NFKC, case folded, Traditional to Simplified,
-// diacritics removed from Latin/Greek/Cyrillic letters, apostrophes removed, other punctuation and runs of
-// white space turned into one space, trimmed, and no space between two Han characters.
-// "Côte d'Ivoire" -> "cote divoire", "臺灣" -> "台湾", "New-York " -> "new york", "C++" -> "c++" (the signs
-// + # & % that tell names apart are kept). May be empty.
+// The key under which two spellings of a name meet. May be empty. Keys are their own keys. In this order:
+//   invisible characters, apostrophes and (TM) (R) (C) dropped; NFKC; full case folding;
+//   diacritics removed from Latin, Greek and Cyrillic letters (also "ø" -> "o", "æ" -> "ae", "ł" -> "l");
+//   each Han character replaced by one of its variants ("臺", "台" -> "台"), whatever stands beside it, so
+//   that the key of Han text is the keys of its characters put together; other punctuation, spacing accents
+//   and white space turned into a space, of which one is kept between two words and none at the ends or
+//   beside a Han character.
+// Symbols stay, and so do + # & % = $, for they tell names apart.
+//   "Côte d'Ivoire" -> "cote divoire"   "New-York " -> "new york"   "C++" -> "c++"   "AT&T" -> "at&t"
+//   "臺灣" -> "台湾"   "中国 北京" -> "中国北京"   "T 恤" -> "t恤"   "J. R. R. Tolkien" -> "j r r tolkien"
 std::string match_key(std::string_view text);
 
 bool is_han(char32_t c);
 bool contains_han(std::string_view text);
 // White space trimmed at both ends (Unicode White_Space and U+FEFF).
 std::string_view trim(std::string_view text);
-// "officialLanguage_name" -> "official language name": camelCase, '_' and '-' split, percent-decoded.
+// %XX decoded where two hex digits follow; the text as it was when the result is not UTF-8.
+std::string percent_decoded(std::string_view text);
+// "officialLanguage_name" -> "official language name": camelCase, '_' and '-' split, percent-decoded. A name
+// with a capital and '_' ("YouTube_Music") keeps its own humps.
 std::string readable_name(std::string_view identifier);
 
 // Damerau-Levenshtein distance (optimal string alignment) in code points, or limit + 1 when above limit.
 int edit_distance(std::u32string_view a, std::u32string_view b, int limit);
 
-// Maps offsets in one text between bytes, code points and UTF-16 units. Built once in O(n), asked in O(1).
+// Maps offsets in one text (of less than 4 GiB) between bytes, code points and UTF-16 units. Built once in
+// O(n); asked in O(1), from bytes in O(log n). Immutable, so safe to share between threads.
 class OffsetMap {
  public:
   explicit OffsetMap(std::string_view utf8);
