@@ -1,0 +1,25 @@
+// The simplest system that could answer: what `eval kbqa` prints beside its figures.
+//
+// The longest name of the KB that stands in the question is the entity, and the predicate of the entity's own
+// facts whose label shares most words (in Chinese: characters) with the rest of the question is the relation;
+// its objects are the answer. No wording, no index of relations, no confidence. It shares with the engine
+// only the KB's name lookup.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "datasets/judge.h"
+#include "kb/store.h"
+
+namespace askbase::cli {
+
+// The values that stand for a term among predictions: an entity with all its names, a literal with its form.
+base::Result<datasets::PredictedValue> predicted_value(const kb::View& view, const kb::Term& term,
+                                                       const std::string& shown);
+
+// Thread-safe. An empty prediction is a declined question.
+base::Result<datasets::Prediction> baseline_answer(const kb::View& view, const std::string& question,
+                                                   const std::string& lang);
+
+}  // namespace askbase::cli

@@ -1,0 +1,50 @@
+// askbase check
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace askbase::cli {
+namespace {
+
+base::Result<int> run_check(bool json, const Globals& globals) {
+  ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_only));
+  ASKBASE_TRY(store->storage().verify_checksums());
+  ASKBASE_ASSIGN(const kb::CheckReport report, kb::check(*store));
+  if (json) {
+    base::Json out;
+    out["ok"] = report.problems.empty();
+    out["facts"] = report.facts;
+    out["terms"] = report.terms;
+    out["names"] = report.names;
+    out["problems"] = report.problems;
+    print(base::dump_json(out) + "\n");
+  } else {
+    for (const std::string& problem : report.problems) print_line("problem: " + problem);
+    print_line("knowledge base " + globals.kb.string() + ": " + counted(report.facts, "fact", "facts") +
+               ", " + counted(report.terms, "term", "terms") + ", " + counted(report.names, "name", "names") +
+               ": " + (report.problems.empty() ? "all indexes agree" : "damaged"));
+  }
+  if (report.problems.empty()) return exit_done;
+  return base::fail(
+      base::ErrorCode::corrupt,
+      globals.kb.string() + ": " + counted(report.problems.size(), "problem", "problems") + " found",
+      "restore a backup (askbase restore), or load the sources into a new folder");
+}
+
+}  // namespace
+
+void add_check(Commands& commands) {
+  auto json = std::make_shared<bool>(false);
+  CLI::App& command =
+      commands.add(commands.app(), "check", "Verify the indexes against each other",
+                   "  askbase --kb my-kb check\n"
+                   "Reads everything; can run while a server holds the knowledge base. Exit status 1 "
+                   "when something is damaged.");
+  command.add_flag("--json", *json, "One JSON object");
+  commands.on_run(command, [json](const Globals& globals) { return run_check(*json, globals); });
+}
+
+}  // namespace askbase::cli

@@ -1,0 +1,192 @@
+// askbase load FILE...
+#include "kb/load.h"
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/interrupt.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "web/handoff.h"
+
+namespace askbase::cli {
+namespace {
+
+struct LoadArguments {
+  std::vector<std::string> files, splits, alias_predicates;
+  std::string source, format, id_column, label_column, base_iri;
+  bool strict = false, skip_bad = false, wordings = false, preview = false, json = false;
+};
+
+base::Result<kb::LoadOptions> to_options(const LoadArguments& arguments, const Globals& globals) {
+  kb::LoadOptions options;
+  options.source = arguments.source;
+  options.skip_bad = arguments.skip_bad;
+  options.wordings = arguments.wordings;
+  options.alias_predicates = arguments.alias_predicates;
+  options.table.id_column = arguments.id_column;
+  options.table.label_column = arguments.label_column;
+  options.base_iri = arguments.base_iri;
+  options.threads = globals.thread_count();
+  if (!arguments.format.empty()) options.format = *kb::format_from_name(arguments.format);
+  for (const std::string& split : arguments.splits) {
+    const std::size_t equals = split.find('=');
+    if (equals == std::string::npos || equals == 0 || equals + 1 == split.size()) {
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "--split \"" + split + "\" is not COLUMN=SEPARATOR",
+                        "for example --split 'languages=;'");
+    }
+    options.table.split[split.substr(0, equals)] = split.substr(equals + 1);
+  }
+  return options;
+}
+
+base::Json preview_json(const std::string& file, const kb::TablePreview& preview) {
+  base::Json out;
+  out["file"] = file;
+  out["encoding"] = preview.encoding;
+  out["separator"] = preview.separator;
+  out["triple_layout"] = preview.triple_layout;
+  out["rows"] = preview.rows;
+  out["columns"] = base::Json::array();
+  for (const kb::ColumnPreview& column : preview.columns) {
+    out["columns"].push_back({{"name", column.name},
+                              {"type", column.type},
+                              {"filled", column.filled},
+                              {"distinct", column.distinct},
+                              {"examples", column.examples}});
+  }
+  out["facts"] = preview.facts;
+  out["questions"] = preview.questions;
+  out["notices"] = preview.notices;
+  return out;
+}
+
+void print_preview(const std::string& file, const kb::TablePreview& preview) {
+  const std::string separator = preview.separator == "\t" ? "tab" : "\"" + preview.separator + "\"";
+  print_line(file + ": " + preview.encoding + ", separated by " + separator + ", " +
+             counted(preview.rows, "row", "rows") + " looked at" +
+             (preview.triple_layout ? ", each a fact: subject, predicate, object" : ""));
+  std::vector<std::vector<std::string>> rows = {{"  column", "type", "filled", "distinct", "examples"}};
+  for (const kb::ColumnPreview& column : preview.columns) {
+    std::string examples;
+    for (const std::string& example : column.examples) examples += (examples.empty() ? "" : " | ") + example;
+    rows.push_back(
+        {"  " + column.name, column.type, grouped(column.filled), grouped(column.distinct), examples});
+  }
+  print(table(rows, {false, false, true, true}));
+  const auto list = [](const std::string& heading, const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    print_line(heading);
+    for (const std::string& line : lines) print_line("  " + line);
+  };
+  list("facts it would give, such as:", preview.facts);
+  list("questions it would answer, such as:", preview.questions);
+  for (const std::string& notice : preview.notices) print_line("note: " + notice);
+}
+
+base::Result<int> run_preview(const LoadArguments& arguments, const kb::LoadOptions& options) {
+  for (const std::string& file : arguments.files) {
+    ASKBASE_ASSIGN(const kb::TablePreview preview, kb::preview_table(file, options));
+    if (arguments.json) {
+      print(base::dump_json(preview_json(file, preview)) + "\n");
+    } else {
+      print_preview(file, preview);
+    }
+  }
+  if (!arguments.json) print_line("Nothing was loaded. Leave out --preview to load.");
+  return exit_done;
+}
+
+void print_report(const kb::LoadReport& report, const LoadArguments& arguments, const Globals& globals) {
+  if (arguments.json) {
+    base::Json out = summary_json(report.summary);
+    out["bad_lines"] = report.bad_lines;
+    out["first_bad"] = base::Json::array();
+    for (const kb::BadLine& bad : report.first_bad) {
+      out["first_bad"].push_back({{"where", bad.where}, {"reason", bad.reason}});
+    }
+    out["notices"] = report.notices;
+    out["seconds"] = base::json_number(report.seconds, 4);
+    print(base::dump_json(out) + "\n");
+    return;
+  }
+  for (const std::string& notice : report.notices) print_line("note: " + notice);
+  if (report.bad_lines > 0) {
+    for (const kb::BadLine& bad : report.first_bad) print_line("skipped " + bad.where + ": " + bad.reason);
+    print_line(counted(report.bad_lines, "bad line was", "bad lines were") + " skipped");
+  }
+  print_summary(report.summary, globals.kb.string(), report.seconds);
+}
+
+base::Result<int> run_load(const LoadArguments& arguments, const Globals& globals) {
+  ASKBASE_ASSIGN(const kb::LoadOptions options, to_options(arguments, globals));
+  if (arguments.preview) return run_preview(arguments, options);
+  const std::vector<std::filesystem::path> paths(arguments.files.begin(), arguments.files.end());
+  base::watch_interrupts();
+  // A server that holds the KB does the work, and its readers see the new facts at once.
+  ASKBASE_ASSIGN(const std::optional<kb::LoadReport> remote, web::hand_over_load(globals.kb, paths, options));
+  if (remote) {
+    print_report(*remote, arguments, globals);
+    return exit_done;
+  }
+  ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::create));
+  ASKBASE_ASSIGN(const kb::LoadReport report, kb::load(*store, paths, options));
+  print_report(report, arguments, globals);
+  return exit_done;
+}
+
+}  // namespace
+
+void add_load(Commands& commands) {
+  auto arguments = std::make_shared<LoadArguments>();
+  CLI::App& command =
+      commands.add(commands.app(), "load", "Load facts, tables or wordings from files",
+                   "  askbase --kb my-kb load people.csv --preview     see how a table would be read\n"
+                   "  askbase --kb my-kb load people.csv --split 'languages=;'\n"
+                   "  askbase --kb my-kb load dump.nt.gz more.ttl\n"
+                   "  askbase --kb my-kb load --wordings wordings.jsonl\n"
+                   "  zcat big.nt.gz | askbase --kb my-kb load - --format nt --source big\n"
+                   "A load is a source. Loading again under the same source name replaces its facts.");
+  command
+      .add_option("FILE", arguments->files,
+                  ".nt .nq .ttl .trig .csv .tsv .jsonl, also .gz and .zst; - is standard input")
+      ->required();
+  command.add_option("--source", arguments->source, "Name of the source; the file's name")->type_name("NAME");
+  command
+      .add_option("--format", arguments->format, "nt, nq, ttl, trig, csv, tsv or jsonl; by the file's name")
+      ->type_name("FORMAT")
+      ->check([](const std::string& name) {
+        return kb::format_from_name(name)
+                   ? std::string()
+                   : "unknown format " + name + ": nt, nq, ttl, trig, csv, tsv or jsonl";
+      });
+  auto* strict = command.add_flag("--strict", arguments->strict,
+                                  "Stop at the first bad line and change nothing (the default)");
+  command.add_flag("--skip-bad", arguments->skip_bad, "Report bad lines and load the others")
+      ->excludes(strict);
+  auto* wordings = command.add_flag("--wordings", arguments->wordings,
+                                    "The files are JSON lines of {\"predicate\", \"lang\", \"wording\"}");
+  command.add_flag("--preview", arguments->preview, "Show how a table would be read, load nothing")
+      ->excludes(wordings);
+  command.add_option("--id", arguments->id_column, "Table column whose values identify the rows")
+      ->type_name("COLUMN");
+  command.add_option("--label", arguments->label_column, "Table column that names the rows")
+      ->type_name("COLUMN");
+  command.add_option("--split", arguments->splits, "Several values in one field; can be repeated")
+      ->type_name("COLUMN=SEP")
+      ->allow_extra_args(false);
+  command
+      .add_option("--alias-predicate", arguments->alias_predicates,
+                  "Predicate or column that gives further names, from now on; can be repeated")
+      ->type_name("IRI")
+      ->allow_extra_args(false);
+  command.add_option("--base-iri", arguments->base_iri, "For relative IRIs in Turtle")->type_name("IRI");
+  command.add_flag("--json", arguments->json, "Report as JSON");
+  commands.on_run(command, [arguments](const Globals& globals) { return run_load(*arguments, globals); });
+}
+
+}  // namespace askbase::cli

@@ -1,0 +1,167 @@
+// askbase COMMAND: parses the command line, runs the command, turns its result into an exit status.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "cli/command.h"
+#include "cli/output.h"
+
+namespace askbase::cli {
+namespace {
+
+int exit_status(base::ErrorCode code) {
+  if (code == base::ErrorCode::invalid_argument) return exit_usage;
+  if (code == base::ErrorCode::cancelled) return exit_interrupted;
+  return exit_failed;
+}
+
+void add_globals(CLI::App& app, Globals& globals) {
+  app.add_option("--kb", globals.kb, "Folder of the knowledge base")
+      ->type_name("DIR")
+      ->default_str("askbase-kb");
+  app.add_option("--models", globals.models, "Folder of trained models (this version needs none)")
+      ->type_name("DIR")
+      ->check(CLI::ExistingDirectory);
+  app.add_option("--threads", globals.threads,
+                 "Threads for loading and evaluation; as many as the machine has")
+      ->type_name("N")
+      ->check(CLI::Range(1, 256));
+  app.add_option_function<std::string>(
+         "--log-level",
+         [&globals](const std::string& name) {
+           base::LogLevel level = base::LogLevel::warn;
+           if (base::parse_log_level(name, level)) globals.log_level = level;
+         },
+         "trace, debug, info, warn, error or off; warn, for serve info")
+      ->type_name("LEVEL")
+      ->check([](const std::string& name) {
+        base::LogLevel level = base::LogLevel::warn;
+        return base::parse_log_level(name, level) ? std::string() : "unknown log level " + name;
+      });
+  app.add_option_function<std::string>(
+         "--log-format",
+         [&globals](const std::string& name) {
+           globals.log_format = name == "json" ? base::LogFormat::json : base::LogFormat::text;
+         },
+         "text or json (one object a line)")
+      ->type_name("FORMAT")
+      ->check(CLI::IsMember({"text", "json"}));
+  app.set_config("--config", "", "Options from a TOML file: kb = \"DIR\", and [serve] port = 8080")
+      ->type_name("FILE");
+  app.allow_config_extras(CLI::config_extras_mode::error);
+}
+
+// The command nearest to a mistyped one, empty when none is near.
+std::string nearest_command(const CLI::App& app, const std::string& word) {
+  std::string best;
+  int best_distance = 3;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    const int distance =
+        base::edit_distance(base::to_code_points(word), base::to_code_points(command->get_name()), 2);
+    if (distance < best_distance) {
+      best_distance = distance;
+      best = command->get_name();
+    }
+  }
+  return best;
+}
+
+// CLI11's complaint as one line and a hint.
+base::Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
+  std::string path = "askbase";
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) {
+    command = command->get_subcommands().front();
+    path += " " + command->get_name();
+  }
+  if (command == &app || (command->get_name() == "eval" && !command->get_require_subcommand_min() == 0)) {
+    const std::vector<std::string> rest = command == &app ? app.remaining(true) : command->remaining(true);
+    const auto word = std::find_if(rest.begin(), rest.end(), [](const std::string& argument) {
+      return !argument.empty() && argument.front() != '-';
+    });
+    if (word != rest.end()) {
+      const std::string nearest = nearest_command(*command, *word);
+      return {.code = base::ErrorCode::invalid_argument,
+              .message = path + " has no command \"" + *word + "\"",
+              .hint = (nearest.empty() ? std::string() : "did you mean \"" + nearest + "\"? ") + path +
+                      " --help lists the commands"};
+    }
+    if (rest.empty() && error.get_name() == "RequiredError") {
+      return {.code = base::ErrorCode::invalid_argument,
+              .message = path + " needs a command",
+              .hint = path + " --help lists the commands"};
+    }
+  }
+  std::string message = error.what();
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  message.erase(message.find_last_not_of(" .") + 1);
+  return {.code = base::ErrorCode::invalid_argument,
+          .message = path + ": " + message,
+          .hint = path + " --help shows its options"};
+}
+
+int run(int argc, char** argv) {
+  CLI::App app("Answers questions in English and Chinese from your own facts.", "askbase");
+  Globals globals;
+  add_globals(app, globals);
+  app.set_version_flag("--version", std::string("askbase ") + ASKBASE_VERSION);
+  app.require_subcommand(1);
+  app.footer(
+      "Start with:\n"
+      "  askbase --kb my-kb load people.csv      put a table into a knowledge base\n"
+      "  askbase --kb my-kb ask \"Who is ...?\"    ask it\n"
+      "  askbase --kb my-kb serve                open it in a browser\n"
+      "askbase COMMAND --help shows a command's options and examples.\n"
+      "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.");
+
+  Commands commands(app);
+  add_load(commands);
+  add_delete(commands);
+  add_ask(commands);
+  add_search(commands);
+  add_show(commands);
+  add_serve(commands);
+  add_stats(commands);
+  add_check(commands);
+  add_backup(commands);
+  add_restore(commands);
+  add_upgrade(commands);
+  add_export(commands);
+  add_eval(commands);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) return app.exit(error);  // --help and --version
+    print_error(usage_error(app, error));
+    return exit_usage;
+  }
+
+  base::set_log(globals.log_level.value_or(base::LogLevel::warn), globals.log_format);
+  auto status = commands.run(globals);
+  if (auto written = finish_output(); status && !written) status = tl::unexpected(written.error());
+  if (!status) {
+    print_error(status.error());
+    return exit_status(status.error().code);
+  }
+  return *status;
+}
+
+}  // namespace
+}  // namespace askbase::cli
+
+int main(int argc, char** argv) {
+  try {
+    return askbase::cli::run(argc, argv);
+  } catch (const std::exception& error) {
+    askbase::cli::print_error({.code = askbase::base::ErrorCode::internal,
+                               .message = std::string("unexpected: ") + error.what(),
+                               .hint = "this is a fault of askbase; please report it with the command line"});
+    return askbase::cli::exit_failed;
+  }
+}

@@ -1,0 +1,119 @@
+// askbase stats
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "kb/entity_index.h"
+
+namespace askbase::cli {
+namespace {
+
+struct StatsArguments {
+  bool predicates = false, json = false;
+};
+
+struct PredicateCount {
+  std::string id, label;
+  std::uint64_t facts = 0;
+};
+
+base::Result<std::vector<PredicateCount>> count_predicates(const kb::View& view,
+                                                           const std::vector<kb::TermId>& predicates) {
+  std::vector<PredicateCount> out;
+  for (const kb::TermId predicate : predicates) {
+    PredicateCount count;
+    ASKBASE_ASSIGN(const kb::Term term, view.term(predicate));
+    count.id = term.value;
+    ASKBASE_ASSIGN(count.label, kb::display_name(view, predicate, "en"));
+    ASKBASE_ASSIGN(count.facts, view.count({.subject = {}, .predicate = predicate, .object = {}}));
+    out.push_back(std::move(count));
+  }
+  std::stable_sort(out.begin(), out.end(),
+                   [](const PredicateCount& a, const PredicateCount& b) { return a.facts > b.facts; });
+  return out;
+}
+
+base::Result<int> run_stats(const StatsArguments& arguments, const Globals& globals) {
+  ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_only));
+  ASKBASE_ASSIGN(const auto view, store->view());
+  ASKBASE_ASSIGN(const auto sources, view->sources());
+  ASKBASE_ASSIGN(const auto predicates, view->predicates());
+  std::vector<PredicateCount> counts;
+  if (arguments.predicates) {
+    ASKBASE_ASSIGN(counts, count_predicates(*view, predicates));
+  }
+  std::map<std::string, std::uint64_t> bytes;
+  std::uint64_t total_bytes = 0;
+  for (int i = 0; i < kb::table_count; ++i) {
+    const auto one = static_cast<kb::Table>(i);
+    const std::uint64_t size = store->storage().disk_bytes(one);
+    bytes[std::string(kb::table_name(one))] = size;
+    total_bytes += size;
+  }
+
+  if (arguments.json) {
+    base::Json out;
+    out["kb"] = globals.kb.string();
+    out["version"] = view->version();
+    out["facts"] = view->facts();
+    out["predicates"] = predicates.size();
+    out["sources"] = base::Json::array();
+    for (const kb::Source& source : sources) {
+      base::Json item;
+      item["source"] = source.name;
+      item["kind"] = source.kind;
+      item["facts"] = source.facts;
+      item["time"] = readable_time(source.time);
+      if (!source.loaded_from.empty()) item["loaded_from"] = source.loaded_from;
+      if (!source.hash.empty()) item["hash"] = source.hash;
+      out["sources"].push_back(std::move(item));
+    }
+    if (arguments.predicates) {
+      out["by_predicate"] = base::Json::array();
+      for (const PredicateCount& count : counts) {
+        out["by_predicate"].push_back({{"id", count.id}, {"label", count.label}, {"facts", count.facts}});
+      }
+    }
+    out["disk_bytes"] = total_bytes;
+    out["disk_bytes_by_table"] = bytes;
+    print(base::dump_json(out) + "\n");
+    return exit_done;
+  }
+  print_line("knowledge base " + globals.kb.string());
+  print(table({{"  facts", grouped(view->facts())},
+               {"  predicates", grouped(predicates.size())},
+               {"  sources", grouped(sources.size())},
+               {"  on disk", readable_bytes(total_bytes)},
+               {"  version", std::to_string(view->version())}},
+              {false, true}));
+  std::vector<std::vector<std::string>> rows = {{"SOURCE", "KIND", "FACTS", "CHANGED"}};
+  for (const kb::Source& source : sources) {
+    rows.push_back({source.name, source.kind, grouped(source.facts), readable_time(source.time)});
+  }
+  if (rows.size() > 1) print(table(rows, {false, false, true}));
+  if (!counts.empty()) {
+    rows = {{"PREDICATE", "FACTS", "ID"}};
+    for (const PredicateCount& count : counts) rows.push_back({count.label, grouped(count.facts), count.id});
+    print(table(rows, {false, true}));
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+void add_stats(Commands& commands) {
+  auto arguments = std::make_shared<StatsArguments>();
+  CLI::App& command = commands.add(commands.app(), "stats", "Counts, sources and sizes",
+                                   "  askbase --kb my-kb stats\n"
+                                   "  askbase --kb my-kb stats --predicates");
+  command.add_flag("--predicates", arguments->predicates, "Also the facts of each predicate");
+  command.add_flag("--json", arguments->json, "One JSON object");
+  commands.on_run(command, [arguments](const Globals& globals) { return run_stats(*arguments, globals); });
+}
+
+}  // namespace askbase::cli
