@@ -476,6 +476,8 @@ def countries(all_cities):
     by3 = {x["cca3"]: k for k, x in wc.items()}
     borders_add = {tuple(r[:2]): r[2] for r in table("borders.tsv")}
 
+    simplify({n for x in wc.values() for n in x["translations"].get("zho", {}).values()})
+
     # Countries of the older population table, by any name a source gives.
     lookup = {}
     for k, x in wc.items():
@@ -541,6 +543,9 @@ def countries(all_cities):
         if code in parent:
             g.add(s, "p:partOf", Iri(f"worldRegion:{parent[code]}"))
 
+    zones_of_places = collections.defaultdict(collections.Counter)
+    for c in all_cities.values():
+        zones_of_places[c["country"]][c["zone"]] += 1
     used_zones, used_languages, used_currencies = set(), set(), set()
     for k in sorted(wc):
         x, s = wc[k], f"country:{k}"
@@ -564,6 +569,8 @@ def countries(all_cities):
                 en_alias.append(a)
         for a in en_alias:
             a = tidy(a.replace("’", "'"))
+            if re.search("[\u0250-\u02af]", a):  # phonetic script
+                continue
             if re.search(r", (the|.* of)$", a, re.IGNORECASE):  # index form: "Bolivia, Plurinational State of"
                 continue
             if a not in bad and not re.search(r"[(\[]", a) or a in split(o[2]):
@@ -574,8 +581,8 @@ def countries(all_cities):
                 if ascii_form.isascii():
                     g.alias(s, "en", ascii_form)
         zh_alias = split(o[4]) + [names["zh"][k], names["zh"].get(f"{k}-alt-short", ""),
-                                  names["zh"].get(f"{k}-alt-variant", ""), x["translations"].get("zho", {}).get("common", ""),
-                                  x["translations"].get("zho", {}).get("official", ""), cn(i.get("name", "")),
+                                  names["zh"].get(f"{k}-alt-variant", ""), SIMPLE.get(x["translations"].get("zho", {}).get("common", ""), ""),
+                                  SIMPLE.get(x["translations"].get("zho", {}).get("official", ""), ""), OFFICIAL_ZH.get(k, ""), cn(i.get("name", "")),
                                   cn(i.get("common_name", "")), cn(i.get("official_name", ""))]
         iz = i18n["zh"].get(k, [])
         zh_alias += iz if isinstance(iz, list) else [iz]
@@ -590,7 +597,7 @@ def countries(all_cities):
                 g.alias(s, "zh-Hant", a)
         if k in iso or x["name"]["official"]:
             g.add(s, "p:officialName", Text(OFFICIAL_EN.get(k) or tidy(x["name"]["official"]), "en"))
-            oz = OFFICIAL_ZH.get(k) or x["translations"].get("zho", {}).get("official", "") or cn(i.get("official_name", ""))
+            oz = OFFICIAL_ZH.get(k) or SIMPLE.get(x["translations"].get("zho", {}).get("official", "")) or cn(i.get("official_name", ""))
             if re.search("[\u4e00-\u9fff]", oz):
                 g.add(s, "p:officialName", Text(tidy(oz), "zh"))
         for n in sorted({v["common"] for v in x["name"].get("native", {}).values()}):
@@ -689,7 +696,15 @@ def countries(all_cities):
         g.add(s, "p:landlocked", Bool(x["landlocked"]))
         g.add(s, "p:latitude", Num(x["latlng"][0]))
         g.add(s, "p:longitude", Num(x["latlng"][1]))
-        for z in zones["countries"].get(k, []):
+        # The zones of its GeoNames places; a stray one (a place on the wrong side of a border) needs the second source.
+        seen = zones_of_places.get(k, collections.Counter())
+        second = set(zones["countries"].get(k, []))
+        here = {z for z, n in seen.items() if z in second or n > 0.1 * sum(seen.values())}
+        here -= {"Asia/Bangkok"} if k == "VN" else set()
+        here |= {z for z in second if not here or zones["zones"][z][3] == [k]}
+        if here != second:
+            report("Time zones", k, " ".join(sorted(second - here)), " ".join(sorted(here - second)))
+        for z in here:
             used_zones.add(z)
             g.add(s, "p:timeZone", Iri(f"timeZone:{z}"))
     capitals = {c for v in list(caps.values()) + list(seats.values()) for c in v}
@@ -712,11 +727,14 @@ CURRENCY = {"HT": {"HTG"}, "PS": {"ILS"}}
 TLD = {"CN": [".cn", ".中国", ".中國"], "JP": [".jp"], "HM": [".hm"], "MF": [".mf", ".fr"], "BQ": [".bq"], "SH": [".sh"],
        "BL": [".bl", ".fr"], "XK": [".xk"], "UM": [".us"], "EH": [], "TW": [".tw", ".台灣", ".台湾"]}
 CALLING = {"KZ": ["7"], "VA": ["379", "39"], "XK": ["383"], "BQ": ["599"], "CW": ["599"], "HM": [], "BV": [], "TF": ["262"],
-           "GS": ["500"], "PN": ["64"], "SH": ["290"], "EH": ["212"], "AQ": ["672"], "UM": ["1"], "DO": ["1809", "1829", "1849"],
+           "SJ": ["47"], "GS": ["500"], "PN": ["64"], "SH": ["290"], "EH": ["212"], "AQ": ["672"], "UM": ["1"], "DO": ["1809", "1829", "1849"],
            "PR": ["1787", "1939"], "JM": ["1876", "1658"]}
-DEMONYM = {}
-OFFICIAL_EN = {}
-OFFICIAL_ZH = {"GB": "大不列颠及北爱尔兰联合王国", "US": "美利坚合众国", "CN": "中华人民共和国"}
+DEMONYM = {"KN": "Kittitian|Nevisian", "KG": "Kyrgyz", "TJ": "Tajik", "DJ": "Djiboutian", "IO": "", "IS": "Icelandic|Icelander", "CV": "Cape Verdean",
+           "MV": "Maldivian", "SR": "Surinamese", "AR": "Argentine|Argentinian", "GI": "Gibraltarian", "HM": "", "UM": "", "TF": "", "AQ": ""}
+OFFICIAL_EN = {"GF": "French Guiana", "SJ": "Svalbard and Jan Mayen", "VG": "British Virgin Islands"}
+OFFICIAL_ZH = {"DM": "多米尼克国", "DO": "多米尼加共和国", "KP": "朝鲜民主主义人民共和国", "BN": "文莱达鲁萨兰国", "SO": "索马里联邦共和国", "KG": "吉尔吉斯共和国",
+               "NL": "荷兰王国", "ER": "厄立特里亚国", "MP": "北马里亚纳群岛自由邦", "PG": "巴布亚新几内亚独立国", "IS": "冰岛",
+               "GB": "大不列颠及北爱尔兰联合王国", "US": "美利坚合众国", "CN": "中华人民共和国"}
 
 
 # --------------------------------------------------------------------------------------------------------- time zones
@@ -727,7 +745,7 @@ def load_zones():
               "for(const k of Object.keys(c.getAllCountries({deprecated:false})))"
               "o.countries[k]=c.getCountry(k).timezones;"
               "for(const[k,v]of Object.entries(c.getAllTimezones({deprecated:true})))"
-              "o.zones[k]=[v.utcOffsetStr,v.dstOffsetStr,v.aliasOf];"
+              "o.zones[k]=[v.utcOffsetStr,v.dstOffsetStr,v.aliasOf,v.countries];"
               "console.log(JSON.stringify(o))")
     out = subprocess.run(["node", "-e", script], cwd=HERE, check=True, capture_output=True, text=True).stdout
     return json.loads(out)
@@ -1171,6 +1189,7 @@ HEADS = {
     "Borders that one side lacked": ("country", "neighbour", "resolution"),
     "Currencies": ("country", "source", "source says", "atlas says (CLDR, corrected)"),
     "Official languages (world-countries; countries-list; CLDR)": ("country", "world-countries", "countries-list", "CLDR", "atlas says"),
+    "Time zones": ("country", "only in countries-and-timezones (left out)", "only among GeoNames places (kept)"),
     "ISO codes": ("country", "world-countries", "iso-codes", "atlas says"),
     "Currency numeric codes": ("currency", "values"),
     "Currency minor units (ISO 4217 through currency-codes; CLDR states customary use)": ("currency", "atlas says (ISO)", "CLDR"),
