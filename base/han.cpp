@@ -29,7 +29,7 @@ constexpr bool in_tables(char32_t c) { return c >= kFirst && c <= kLast; }
 constexpr std::u32string_view kMoreVariants =
     U"嶽岳衚胡衕同吋寸殻壳祇只硃朱鞦秋韆千鍊炼薰熏甦苏鎌镰朮术諮咨鉅巨逕径谿溪犛牦脩修"
     U"簑蓑拚拼閤合遶绕牴抵淩凌旂旗冑胄麴曲鷴鹇鶿鹚鵰雕鯗鲞餈糍韝鞲钁镢鏇旋鍼针錼镎鉆钻"
-    U"鈅钥醣糖蹠跖譭毁襬摆襉裥袷夹薹苔蔘参蓴莼菴庵矇蒙璿璇琱雕灩滟濛蒙泝溯殭僵榦干柺拐"
+    U"鈅钥醣糖蹠跖譭毁襉裥袷夹薹苔蔘参蓴莼菴庵矇蒙璿璇琱雕灩滟濛蒙泝溯殭僵榦干柺拐"
     U"枴拐捱挨扞捍彫雕彔录廕荫巹卺寀采囌苏噁恶厤历劄札儁俊滙汇";
 
 std::unique_ptr<icu::Transliterator> create(const char* id) {
@@ -64,49 +64,67 @@ std::string transliterate(const icu::Transliterator& transliterator, std::string
   return units.toUTF8String(out);
 }
 
-// What ICU makes of each character by itself.
-char32_t map_alone(const icu::Transliterator& transliterator, char32_t c) {
-  icu::UnicodeString unit(static_cast<UChar32>(c));
-  transliterator.transliterate(unit);
-  return unit.countChar32() == 1 ? static_cast<char32_t>(unit.char32At(0)) : c;
+// What ICU makes of each character of the tables by itself. One call for all that its rules mention, with
+// line breaks to keep them apart: calls cost far more than characters.
+std::vector<char32_t> map_alone(const icu::Transliterator& prototype) {
+  icu::UnicodeSet mentioned;
+  prototype.getSourceSet(mentioned);
+  mentioned.retain(static_cast<UChar32>(kFirst), static_cast<UChar32>(kLast));
+  icu::UnicodeString text;
+  for (char32_t c = kFirst; c <= kLast; ++c) {
+    const auto point = static_cast<UChar32>(c);
+    if (mentioned.contains(point)) text.append(point).append(u'\n');
+  }
+  const std::unique_ptr<icu::Transliterator> own(prototype.clone());
+  own->transliterate(text);
+  if (text.countChar32() != 2 * mentioned.size()) {
+    throw std::runtime_error("ICU's Chinese transliterators no longer map character to character");
+  }
+  std::vector<char32_t> mapped(kLast - kFirst + 1);
+  std::int32_t at = 0;
+  for (char32_t c = kFirst; c <= kLast; ++c) {
+    if (mentioned.contains(static_cast<UChar32>(c))) {
+      mapped[c - kFirst] = static_cast<char32_t>(text.char32At(at));
+      at = text.moveIndex32(at, 2);
+    } else {
+      mapped[c - kFirst] = c;
+    }
+  }
+  return mapped;
 }
 
-struct Variants {
-  Variants() : simplified(kLast - kFirst + 1), traditional(simplified.size()) {
-    for (char32_t c = kFirst; c <= kLast; ++c) simplified[c - kFirst] = traditional[c - kFirst] = c;
-    const std::unique_ptr<icu::Transliterator> to_simple(simplifier_prototype().clone());
-    const std::unique_ptr<icu::Transliterator> to_full(traditionaliser_prototype().clone());
-    for (char32_t c = kFirst; c <= kLast; ++c) {
-      simplified[c - kFirst] = map_alone(*to_simple, c);
-      traditional[c - kFirst] = map_alone(*to_full, c);
-    }
-    variant_class = simplified;
-    for (std::size_t i = 0; i + 1 < kMoreVariants.size(); i += 2) {
-      variant_class[kMoreVariants[i] - kFirst] = kMoreVariants[i + 1];
-    }
-    // To the end of each chain of mappings; of a circle (苎 and 苧), the lesser one stands for both.
-    std::vector<char32_t> ends = variant_class;
-    for (char32_t c = kFirst; c <= kLast; ++c) {
-      char32_t end = c;
-      for (int step = 0; step < 4 && in_tables(end); ++step) {
-        const char32_t next = variant_class[end - kFirst];
-        if (next == end) break;
-        if (in_tables(next) && variant_class[next - kFirst] == end) {
-          end = std::min(end, next);
-          break;
-        }
-        end = next;
-      }
-      ends[c - kFirst] = end;
-    }
-    variant_class = std::move(ends);
-  }
-  std::vector<char32_t> simplified, traditional, variant_class;
-};
+const std::vector<char32_t>& simplified_alone() {
+  static const std::vector<char32_t> table = map_alone(simplifier_prototype());
+  return table;
+}
+const std::vector<char32_t>& traditional_alone() {
+  static const std::vector<char32_t> table = map_alone(traditionaliser_prototype());
+  return table;
+}
 
-const Variants& variants() {
-  static const Variants tables;
-  return tables;
+std::vector<char32_t> make_variant_classes() {
+  const std::vector<char32_t>& simplified = simplified_alone();
+  std::vector<char32_t> variant_class = simplified;
+  for (std::size_t i = 0; i + 1 < kMoreVariants.size(); i += 2) {
+    // Behind what ICU makes of it, if anything ("諮" -> "谘"), so that all three end alike.
+    variant_class[simplified[kMoreVariants[i] - kFirst] - kFirst] = kMoreVariants[i + 1];
+  }
+  // To the end of each chain of mappings; of a circle (苎 and 苧), the lesser one stands for both.
+  std::vector<char32_t> ends = variant_class;
+  for (char32_t c = kFirst; c <= kLast; ++c) {
+    char32_t end = c;
+    for (int step = 0; step < 4 && in_tables(end); ++step) {
+      const char32_t next = variant_class[end - kFirst];
+      if (next == end) break;
+      if (in_tables(next) && variant_class[next - kFirst] == end) {
+        end = std::min(end, next);
+        break;
+      }
+      end = next;
+    }
+    ends[c - kFirst] = end;
+  }
+  return ends;
 }
 
 // Which characters a legacy character set has: GB 2312 was made for Simplified text, Big5 for Traditional.
@@ -136,7 +154,11 @@ struct Scripts {
 
 }  // namespace
 
-char32_t han_variant_class(char32_t c) { return in_tables(c) ? variants().variant_class[c - kFirst] : c; }
+char32_t han_variant_class(char32_t c) {
+  if (!in_tables(c)) return c;
+  static const std::vector<char32_t> classes = make_variant_classes();
+  return classes[c - kFirst];
+}
 
 std::string to_simplified(std::string_view text) {
   if (!contains_han(text)) return std::string(text);
@@ -167,8 +189,8 @@ bool is_traditional(std::string_view text) {
     static const Scripts scripts;
     const std::size_t i = c - kFirst;
     const bool in_simplified = scripts.gb2312[i], in_traditional = scripts.big5[i];
-    if (in_simplified && !in_traditional && variants().traditional[i] != c) return false;
-    if (in_traditional && !in_simplified && variants().simplified[i] != c) traditional = true;
+    if (in_simplified && !in_traditional && traditional_alone()[i] != c) return false;
+    if (in_traditional && !in_simplified && simplified_alone()[i] != c) traditional = true;
   }
   return traditional;
 }

@@ -291,7 +291,7 @@ Result<bool> LineReader::next(std::string_view& line) {
     const std::size_t stop = found ? end : buffer_.size();
     // One byte over may be the CR of the line's end.
     if (stop - begin_ > max_line_bytes_ + 1 ||
-        (found && stop - begin_ == max_line_bytes_ + 1 && buffer_[stop - 1] != '\r')) {
+        ((found || at_end_) && stop - begin_ == max_line_bytes_ + 1 && buffer_[stop - 1] != '\r')) {
       return fail(ErrorCode::too_large,
                   input_.name() + ":" + std::to_string(line_number_ + 1) + ": line longer than " +
                       std::to_string(max_line_bytes_) + " bytes",

@@ -53,18 +53,21 @@ class Builder : public nlohmann::json_sax<Json> {
     return true;
   }
 
-  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& exception) override {
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& exception) override {
     // "[json.exception.parse_error.101] parse error at line 1, column 5: syntax error while ..."
     std::string_view what = exception.what();
     if (const std::size_t colon = what.find(": "); colon != std::string_view::npos) {
       what.remove_prefix(colon + 2);
     }
     problem = what;
+    syntax_position = position;
     return false;
   }
 
   Json root;
   std::string problem;
+  std::size_t syntax_position = 0;  // of a syntax error: bytes up to and with the one that does not fit
 
  private:
   Json* add(Json&& value, int) {
@@ -152,10 +155,10 @@ Result<Json> parse_json(std::string_view text, std::size_t max_depth) {
   const CountingIterator begin(text.data(), &reached);
   const CountingIterator end(text.data() + text.size(), &reached);
   if (Json::sax_parse(begin, end, &builder)) return std::move(builder.root);
-  // The parser has read the offending byte already; at the end of the text there is none to step back over.
-  const std::size_t consumed = static_cast<std::size_t>(reached - text.data());
-  const bool at_end = builder.problem.find("unexpected end of input") != std::string::npos;
-  const std::size_t byte = at_end || consumed == 0 ? consumed : consumed - 1;
+  // Either way the offending byte counts as read; the end of the text counts as one more.
+  const std::size_t consumed = builder.syntax_position != 0 ? builder.syntax_position
+                                                            : static_cast<std::size_t>(reached - text.data());
+  const std::size_t byte = std::min(consumed == 0 ? 0 : consumed - 1, text.size());
   return fail(ErrorCode::bad_input, "JSON at " + place(text, byte) + ": " + builder.problem);
 }
 
