@@ -16,18 +16,18 @@ namespace askbase::kb {
 
 // Column families. Their layout is described in docs/format.md; names are part of the on-disk format.
 enum class Table : std::uint8_t {
-  meta,       // "format", "next_term", "facts", "version", settings
-  terms,      // id -> term
-  ids,        // dictionary key -> id
-  spo,        // fact key -> sources (varints)
-  pos,        // fact key -> nothing
-  osp,        // fact key -> nothing
-  by_source,  // source id, fact key (spo) -> row
-  sources,    // source id -> record
-  names,      // match key of a name, NUL, entity, language ... -> the name as written
-  words,      // word, NUL, match key of a name that holds it -> nothing
-  vocabulary, // word -> number of names that hold it
-  grams,      // character n-gram, length of the word, word -> nothing
+  meta,        // "format", "next_term", "facts", "version", settings
+  terms,       // id -> term
+  ids,         // dictionary key -> id
+  spo,         // fact key -> sources (varints)
+  pos,         // fact key -> nothing
+  osp,         // fact key -> nothing
+  by_source,   // source id, fact key (spo) -> row
+  sources,     // source id -> record
+  names,       // match key of a name, NUL, entity, language ... -> the name as written
+  words,       // word, NUL, match key of a name that holds it -> nothing
+  vocabulary,  // word -> number of names that hold it
+  grams,       // character n-gram, length of the word, word -> nothing
   count_
 };
 inline constexpr int table_count = static_cast<int>(Table::count_);
@@ -45,16 +45,17 @@ struct StorageOptions {
   std::string holder = "askbase";            // what the lock file says of this process
 };
 
-// A key range iterator over one table at one snapshot. One thread.
+// A key range iterator over one table at one snapshot. One thread; must not outlive its Snapshot. Stands
+// nowhere (not valid) until the first seek.
 class Cursor {
  public:
   virtual ~Cursor() = default;
-  virtual void seek(std::string_view key) = 0;  // first key >= key
+  virtual void seek(std::string_view key) = 0;  // first key >= key within the prefix
   virtual bool valid() const = 0;
   virtual void next() = 0;
-  virtual std::string_view key() const = 0;     // live until the next move
+  virtual std::string_view key() const = 0;  // live until the next move
   virtual std::string_view value() const = 0;
-  virtual base::Status status() const = 0;      // corruption or IO met on the way
+  virtual base::Status status() const = 0;  // corruption or IO met on the way
 };
 
 // One consistent state of all tables. Thread-safe; keeps its Storage's database open.
@@ -86,19 +87,24 @@ class Storage {
   static base::Result<std::unique_ptr<Storage>> open(const std::filesystem::path& folder, OpenMode mode,
                                                      const StorageOptions& options = {});
   virtual ~Storage() = default;
+  // The state after the newest commit (read_only: at open time). Cheap: the same object until a commit.
   virtual std::shared_ptr<const Snapshot> snapshot() const = 0;
-  // Error when opened read-only. One Write at a time.
+  // Error when opened read-only, locked when a Write is open already. It must not outlive the Storage.
   virtual base::Result<std::unique_ptr<Write>> begin_write() = 0;
   // A consistent copy (hard links where the file system allows) in a folder that must not exist yet; safe
   // while writing. Complete or absent: made under a temporary name and renamed.
   virtual base::Status checkpoint(const std::filesystem::path& folder) const = 0;
-  // Bytes of a table's files on disk.
+  // Bytes of a table's files on disk; what small writes left in the log is not among them.
   virtual std::uint64_t disk_bytes(Table table) const = 0;
   // Merges a table's files; after large loads.
   virtual base::Status compact(Table table) = 0;
   // Reads every block of every file and verifies its checksum.
   virtual base::Status verify_checksums() const = 0;
   virtual const std::filesystem::path& folder() const = 0;
+  virtual bool read_only() const = 0;
+  // Folder for large temporary files of the writer, on the KB's file system; emptied when a KB is opened for
+  // writing. Made on the first call.
+  virtual base::Result<std::filesystem::path> temporary_folder() = 0;
 };
 
 // Format version that this program writes, and the oldest one that it opens.

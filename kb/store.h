@@ -9,10 +9,12 @@
 //   view->match({.subject = id}, [&](const Triple& t) { ...; return true; });
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,11 +29,11 @@ namespace askbase::kb {
 // One load: a file, a named graph, or facts sent through the API.
 struct Source {
   SourceId id = 0;
-  std::string name;         // unique; a graph IRI, a file's name, or what --source said
-  std::string kind;         // "file", "graph", "table", "api"
-  std::string loaded_from;  // for graphs inside a quads file: the load's name, else empty
-  std::string hash;         // of the content, hex; empty when unknown
-  std::int64_t time = 0;    // seconds since 1970, UTC, of the last change
+  std::string name{};         // unique; a graph IRI, a file's name, or what --source said
+  std::string kind{};         // "file", "graph", "table", "api"
+  std::string loaded_from{};  // for graphs inside a quads file: the load's name, else empty
+  std::string hash{};         // of the content, hex; empty when unknown
+  std::int64_t time = 0;      // seconds since 1970, UTC, of the last change
   std::uint64_t facts = 0;
 };
 
@@ -94,12 +96,21 @@ class Update {
 
   // The id of a term, made when new. Errors: bad_input for invalid UTF-8, NUL, or a term over 16 MiB.
   virtual base::Result<TermId> intern(const Term& term) = 0;
+  // A fact that comes twice from one source keeps its smallest row. Errors: bad_input when the subject is a
+  // literal or the predicate no IRI.
   virtual base::Status add(SourceId source, const Triple& triple, std::uint64_t row) = 0;
   base::Status add(SourceId source, const Term& subject, const Term& predicate, const Term& object,
                    std::uint64_t row);
-  // Takes the fact from every source that has it (or from the one named).
+  // Takes the fact from every source that has it (or from the one named), in the state before the update: a
+  // fact that the update adds as well stays.
   virtual base::Status remove(const Triple& triple, std::optional<SourceId> source = std::nullopt) = 0;
 
+  // Makes the predicate one that gives aliases, for good (kb/entity_index.h, LabelPredicates); the facts that
+  // the KB has of it become names by the same commit.
+  virtual base::Status add_alias_predicate(std::string_view iri) = 0;
+
+  // A commit that changes nothing writes nothing, and leaves the version as it was. Error cancelled when
+  // base::interrupted() (everything stays as it was), locked when another Update is being written.
   // progress: called now and then with a phase ("sorting", "writing") and a share from 0 to 1.
   virtual base::Result<UpdateSummary> commit(
       const std::function<void(std::string_view phase, double share)>& progress = {}) = 0;
@@ -118,6 +129,7 @@ class Store {
   ~Store();
   // The newest committed state.
   base::Result<std::shared_ptr<const View>> view() const;
+  // Error locked while another Update of this store lives. It must not outlive the store.
   base::Result<std::unique_ptr<Update>> begin_update(const UpdateOptions& options = {});
   Storage& storage() { return *storage_; }
   const Storage& storage() const { return *storage_; }
@@ -125,6 +137,9 @@ class Store {
  private:
   explicit Store(std::unique_ptr<Storage> storage);
   std::unique_ptr<Storage> storage_;
+  std::atomic<bool> updating_ = false;
+  mutable std::mutex mutex_;
+  mutable std::shared_ptr<const View> view_;  // of the storage's newest snapshot, when it has been asked for
 };
 
 struct CheckReport {

@@ -34,6 +34,15 @@ std::string to_ntriples(const Term& term);
 // Parses one N-Triples term. Error bad_input.
 base::Result<Term> parse_ntriples(std::string_view text);
 
+// RFC 5646 in outline: letters, then groups of letters and digits joined by '-'.
+bool valid_language_tag(std::string_view tag);
+// A label that N-Triples can write after "_:".
+bool valid_blank_label(std::string_view label);
+
+// The part of an IRI that names the thing to a reader: what follows the last '#', '/' or ':' (one of them at
+// the very end is looked through). Percent-encoding stays. May be empty.
+std::string_view iri_end(std::string_view iri);
+
 // 64-bit id of a term: 4 type bits and 60 bits of payload. Ids of one type compare as their values do.
 // Dictionary terms (IRI, text, other literals, blank nodes) carry a serial number; the other types carry the
 // value itself, and only when its canonical form reproduces the literal exactly (see kb/encoding.h).
@@ -47,15 +56,15 @@ enum class IdType : std::uint8_t {
   none = 0,
   iri = 1,
   blank = 2,
-  string = 3,     // xsd:string and language-tagged text
-  literal = 4,    // any other literal that is not packed
+  string = 3,   // xsd:string and language-tagged text
+  literal = 4,  // any other literal that is not packed
   boolean = 5,
-  negative = 6,   // xsd:integer below 0: payload 2^60 - |v|, so order holds
-  integer = 7,    // xsd:integer from 0
-  decimal = 8,    // xsd:decimal: 2^59 + v * 10^6
-  double_ = 9,    // xsd:double: the order-preserving bit pattern without its 4 lowest bits (which are 0)
-  date = 10,      // xsd:date without time zone: 2^59 + days since 1970-01-01
-  year = 11,      // xsd:gYear without time zone: 2^59 + year
+  negative = 6,  // xsd:integer below 0: payload 2^60 - |v|, so order holds
+  integer = 7,   // xsd:integer from 0
+  decimal = 8,   // xsd:decimal: 2^59 + v * 10^6
+  double_ = 9,   // xsd:double: the order-preserving bit pattern without its 4 lowest bits (which are 0)
+  date = 10,     // xsd:date without time zone: 2^59 + days since 1970-01-01
+  year = 11,     // xsd:gYear without time zone: 2^59 + year
 };
 
 inline IdType id_type(TermId id) { return static_cast<IdType>(id.bits >> 60); }
@@ -73,7 +82,7 @@ struct Triple {
 
 // An unset place matches anything.
 struct Pattern {
-  std::optional<TermId> subject, predicate, object;
+  std::optional<TermId> subject{}, predicate{}, object{};
 };
 
 using SourceId = std::uint32_t;
