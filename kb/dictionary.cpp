@@ -15,8 +15,7 @@ namespace {
 
 constexpr std::size_t max_term_bytes = 16 << 20;
 constexpr std::size_t block_bytes = 1 << 20;
-constexpr std::uint64_t max_serial =
-    (std::uint64_t{1} << 59) - 1;  // one bit below the payload: see kb/update_facts.cpp
+constexpr std::uint64_t max_serial = (std::uint64_t{1} << 60) - 1;
 
 base::Status check_term(const Term& term) {
   const auto refuse = [](std::string reason, std::string hint = {}) {
@@ -166,7 +165,6 @@ void Dictionary::insert(std::string_view encoded, std::uint64_t hash, TermId id)
   if (encoded.size() > block_left_) {
     block_left_ = std::max(encoded.size(), block_bytes);
     blocks_.push_back(std::make_unique_for_overwrite<char[]>(block_left_));
-    block_bytes_ += block_left_;
     block_at_ = blocks_.back().get();
   }
   std::memcpy(block_at_, encoded.data(), encoded.size());
@@ -174,6 +172,7 @@ void Dictionary::insert(std::string_view encoded, std::uint64_t hash, TermId id)
       {block_at_, static_cast<std::uint32_t>(encoded.size()), static_cast<std::uint32_t>(hash >> 32), id});
   block_at_ += encoded.size();
   block_left_ -= encoded.size();
+  used_bytes_ += encoded.size();
   if (entries_.size() * 2 > slots_.size()) grow();
   const std::size_t mask = slots_.size() - 1;
   std::size_t slot = hash & mask;
@@ -192,8 +191,8 @@ void Dictionary::grow() {
 }
 
 std::size_t Dictionary::memory() const {
-  return block_bytes_ + entries_.capacity() * sizeof(Entry) +
-         (slots_.size() + fresh_.capacity()) * sizeof(std::uint32_t);
+  return used_bytes_ + entries_.size() * sizeof(Entry) +
+         (slots_.size() + fresh_.size()) * sizeof(std::uint32_t);
 }
 
 base::Status Dictionary::flush() {
@@ -209,7 +208,7 @@ base::Status Dictionary::flush() {
   entries_ = {};
   fresh_ = {};
   blocks_.clear();
-  block_left_ = block_bytes_ = 0;
+  block_left_ = used_bytes_ = 0;
   slots_.assign(1 << 10, 0);
   return {};
 }

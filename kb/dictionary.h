@@ -74,7 +74,7 @@ class Dictionary {
   std::vector<std::uint32_t> fresh_;             // new terms by serial: their place in entries_
   std::vector<std::uint32_t> slots_;             // open addressing: 0, or the place in entries_ and one
   std::vector<std::unique_ptr<char[]>> blocks_;  // the entries' bytes
-  std::size_t block_left_ = 0, block_bytes_ = 0;
+  std::size_t block_left_ = 0, used_bytes_ = 0;
   char* block_at_ = nullptr;
   std::string scratch_;
 };

@@ -174,7 +174,7 @@ class Sorter {
   const base::Status& status() const { return status_; }
 
  private:
-  static constexpr std::size_t min_records = 1 << 12;
+  static constexpr std::size_t min_records = 64;
   static constexpr std::size_t small_records = 1 << 18;
   static constexpr std::size_t release_records = 1 << 19;
   static constexpr std::size_t read_records = (1 << 20) / sizeof(Record);

@@ -43,6 +43,8 @@ struct StorageOptions {
   std::size_t block_cache_bytes = 64 << 20;  // uncompressed blocks, index and filter blocks included
   std::size_t threads = 2;                   // background compaction
   std::string holder = "askbase";            // what the lock file says of this process
+  std::size_t batch_bytes = 2 << 20;         // a Write up to this size travels as one batch in the log ...
+  std::size_t file_bytes = 32 << 20;         // ... a larger one as sorted files of this many bytes of entries
 };
 
 // A key range iterator over one table at one snapshot. One thread; must not outlive its Snapshot. Stands

@@ -20,9 +20,6 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t chunk_bytes = 32 << 20;  // of one table's keys and values, for one sorted file
-constexpr std::size_t batch_bytes = 2 << 20;   // a commit up to this size goes through the log
-
 // Entries one after the other: header, key, value.
 struct EntryHeader {
   std::uint32_t key_size;
@@ -79,7 +76,8 @@ class WriteImpl final : public Write {
       files = files || !table.files.empty();
     }
     committed_ = true;
-    const base::Status done = files || waiting > batch_bytes ? commit_files() : commit_batch();
+    const base::Status done =
+        files || waiting > database_.options.batch_bytes ? commit_files() : commit_batch();
     if (done) storage_.renew_snapshot();
     return done;
   }
@@ -97,18 +95,22 @@ class WriteImpl final : public Write {
                         "keys of table " + std::string(table_name(table)) + " came out of order");
     state.last_key = key;
     const EntryHeader header{static_cast<std::uint32_t>(key.size()), value_size};
-    if (state.chunk.size() + sizeof header + key.size() + value.size() > chunk_bytes && !state.chunk.empty())
+    if (state.chunk.size() + sizeof header + key.size() + value.size() > database_.options.file_bytes &&
+        !state.chunk.empty())
       ASKBASE_TRY(start_file(table));
-    char* const bytes = extend(state.chunk, sizeof header + key.size() + value.size());
+    char* const bytes =
+        extend(state.chunk, sizeof header + key.size() + value.size(), database_.options.file_bytes);
     std::memcpy(bytes, &header, sizeof header);
     std::memcpy(bytes + sizeof header, key.data(), key.size());
     if (!value.empty()) std::memcpy(bytes + sizeof header + key.size(), value.data(), value.size());
     return {};
   }
 
-  static char* extend(std::string& text, std::size_t more) {
+  // Past a small size a chunk will grow to a file's.
+  static char* extend(std::string& text, std::size_t more, std::size_t file_bytes) {
     const std::size_t size = text.size();
-    if (text.capacity() < size + more && size > (1 << 20)) text.reserve(chunk_bytes);
+    if (text.capacity() < size + more && size > (1 << 20) && size + more <= file_bytes)
+      text.reserve(file_bytes);
     text.resize(size + more);
     return text.data() + size;
   }

@@ -13,17 +13,16 @@ namespace {
 constexpr std::uint64_t report_every = 1 << 16;
 
 OrderedFact ordered(Order order, const Triple& triple, bool erased) {
-  const std::uint64_t predicate = id_payload(triple.predicate) << 1 | (erased ? 1 : 0);
-  if (order == Order::pos) return {{predicate, triple.object.bits, triple.subject.bits}};
-  return {{triple.object.bits, triple.subject.bits, predicate}};
+  const auto last = [&](TermId id) { return id.bits << 1 | (erased ? 1 : 0); };
+  if (order == Order::pos) return {{triple.predicate.bits, triple.object.bits, last(triple.subject)}};
+  return {{triple.object.bits, triple.subject.bits, last(triple.predicate)}};
 }
 
 Triple triple_of(Order order, const OrderedFact& fact, bool& erased) {
-  const std::uint64_t predicate = fact.words[order == Order::pos ? 0 : 2];
-  erased = (predicate & 1) != 0;
-  const TermId id = make_id(IdType::iri, predicate >> 1);
-  if (order == Order::pos) return {TermId{fact.words[2]}, id, TermId{fact.words[1]}};
-  return {TermId{fact.words[1]}, id, TermId{fact.words[0]}};
+  erased = (fact.words[2] & 1) != 0;
+  const TermId last{fact.words[2] >> 1};
+  if (order == Order::pos) return {last, TermId{fact.words[0]}, TermId{fact.words[1]}};
+  return {TermId{fact.words[1]}, last, TermId{fact.words[0]}};
 }
 
 }  // namespace

@@ -51,8 +51,9 @@ struct SourceFactOrder {
 };
 using SourceFacts = Sorter<SourceFactOrder>;
 
-// A fact put into, or erased from, one of the orders pos and osp: its ids in that order. Predicates are IRIs,
-// so the predicate's place holds its serial number and, as the lowest bit, 1 for an erased fact.
+// A fact put into, or erased from, one of the orders pos and osp: its ids in that order. The last one is a
+// subject or predicate, whose highest bit is always 0: it is shifted, and the lowest bit is 1 for an erased
+// fact.
 struct OrderedFact {
   std::uint64_t words[3];
 };
