@@ -131,7 +131,7 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t grain,
         problem = std::current_exception();
       }
       const std::lock_guard lock(loop->mutex);
-      if (problem && !loop->problem) loop->problem = problem;
+      if (problem && !loop->problem) loop->problem = std::move(problem);
       loop->done += end - begin;
       if (loop->done == count) loop->all_done.notify_all();
     }
@@ -141,7 +141,8 @@ void ThreadPool::parallel_for(std::size_t count, std::size_t grain,
   take_part();
   std::unique_lock lock(loop->mutex);
   loop->all_done.wait(lock, [&] { return loop->done == count; });
-  if (loop->problem) std::rethrow_exception(loop->problem);
+  // Taken out, so that the exception dies here and not with a helper that lets go of the loop later.
+  if (const std::exception_ptr problem = std::move(loop->problem)) std::rethrow_exception(problem);
 }
 
 std::size_t ThreadPool::hardware_threads() {
