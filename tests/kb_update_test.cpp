@@ -252,6 +252,10 @@ class Player {
     CHECK(found == expected);
     compare_patterns(*view, expected, fact_of);
     compare_names(*view, expected);
+    const auto report = check(*store_);
+    REQUIRE(report);
+    CHECK(report->facts == expected.size());
+    for (const std::string& problem : report->problems) FAIL_CHECK(problem);
   }
 
   template <typename FactOf>
