@@ -5,6 +5,7 @@
 #include "base/language.h"
 #include "base/text.h"
 #include "kb/entity_index.h"
+#include "kb/records.h"
 
 namespace askbase::kb {
 namespace {

@@ -8,6 +8,7 @@
 #include "kb/encoding.h"
 #include "kb/fuzzy.h"
 #include "kb/names.h"
+#include "kb/records.h"
 
 namespace askbase::kb {
 namespace {
@@ -89,7 +90,7 @@ class Gathering {
     if (match == MatchKind::exact) closeness *= entry.text == text_ ? as_written : folded;
     candidate.closeness = closeness;
     candidate.match.score = score_of(candidate, 0);
-    const auto [at, added] = best_.emplace(entry.entity.bits, std::move(candidate));
+    const auto [at, added] = best_.try_emplace(entry.entity.bits, std::move(candidate));
     if (!added && better(candidate, at->second)) at->second = std::move(candidate);
   }
 
@@ -101,7 +102,7 @@ class Gathering {
     for (std::size_t seen = 0; seen < max_names && cursor_->valid(); ++seen, cursor_->next()) {
       if (!cursor_->key().starts_with(prefix)) break;
       NameEntry entry;
-      if (!read_name_entry(cursor_->key(), entry)) return damaged();
+      if (!read_name_entry(cursor_->key(), entry)) return unreadable();
       take(entry, match, edits, closeness);
     }
     return cursor_->status();
@@ -113,7 +114,7 @@ class Gathering {
     for (std::size_t seen = 0; seen < max_scanned && cursor_->valid(); ++seen, cursor_->next()) {
       if (!cursor_->key().starts_with(key)) break;
       NameEntry entry;
-      if (!read_name_entry(cursor_->key(), entry)) return damaged();
+      if (!read_name_entry(cursor_->key(), entry)) return unreadable();
       if (entry.key == key) continue;  // these are exact
       take(entry, MatchKind::prefix, 0, length / static_cast<double>(base::count_code_points(entry.key)));
     }
@@ -153,9 +154,8 @@ class Gathering {
   }
 
  private:
-  static tl::unexpected<base::Error> damaged() {
-    return base::fail(base::ErrorCode::corrupt, "the table names holds an entry that cannot be read",
-                      "run `askbase check`; load the knowledge base again, or restore a backup");
+  static tl::unexpected<base::Error> unreadable() {
+    return tl::unexpected(damaged(Table::names, "a key cannot be read"));
   }
 
   const View& view_;
@@ -303,10 +303,16 @@ base::Result<std::vector<EntityMatch>> find_exact(const View& view, std::string_
 
 base::Result<bool> has_prefix(const View& view, std::string_view match_key) {
   const std::string_view prefix = cut_text(match_key, max_key_bytes);
-  if (prefix.find('\0') != std::string_view::npos) return false;
-  const std::unique_ptr<Cursor> cursor = view.snapshot().cursor(Table::names, prefix);
-  cursor->seek(prefix);
-  const bool found = cursor->valid() && cursor->key().starts_with(prefix);
+  const std::unique_ptr<Cursor> cursor = view.snapshot().cursor(Table::names, {});
+  const auto begins_name = [&](std::string_view key) {
+    cursor->seek(key);
+    return cursor->valid() && cursor->key().starts_with(key);
+  };
+  bool found = begins_name(prefix);
+  if (!found) {
+    const std::vector<std::string> variants = variant_keys(prefix);
+    found = std::any_of(variants.begin(), variants.end(), begins_name);
+  }
   ASKBASE_TRY(cursor->status());
   return found;
 }
@@ -325,8 +331,7 @@ base::Result<std::vector<WordMatch>> similar_words(const View& view, std::string
     std::string_view rest = value;
     std::uint64_t names = 0;
     if (!known || !read_varint(rest, names)) {
-      return base::fail(base::ErrorCode::corrupt, "the tables grams and vocabulary disagree about a word",
-                        "run `askbase check`; load the knowledge base again, or restore a backup");
+      return tl::unexpected(damaged(Table::vocabulary, "a word that the table grams has is missing"));
     }
     out.push_back({candidate.word, candidate.edits,
                    static_cast<std::uint32_t>(std::min<std::uint64_t>(names, UINT32_MAX))});

@@ -10,7 +10,8 @@
 //
 // Fuzzy matching works on words: each word is replaced by the vocabulary's words within a small edit distance
 // (a transposition is one edit), found by character n-grams; in Chinese, a name without spaces is one word.
-// Words of one or two letters and numbers are never corrected, and a correction has the same digits. Names
+// Words of one or two letters, numbers, and words of three digits and more
+// are never corrected, and a correction has the same digits. Names
 // that differ by one or two spaces only ("NewYork") match, too.
 //
 // Limits: names meet on the first 512 bytes of their key, made of their first 4096 bytes; names without a
@@ -63,11 +64,12 @@ struct EntityMatch {
 // The names that are exactly this one (under the match key, see above); at most 4096 are looked at.
 base::Result<std::vector<EntityMatch>> find_exact(const View& view, std::string_view text);
 
-// True when some name starts with this match key: lets a longest-match loop stop early.
+// True when some name starts with this match key (or without its "the", with its initials joined): lets a
+// longest-match loop stop early.
 base::Result<bool> has_prefix(const View& view, std::string_view match_key);
 
-// Vocabulary words within the edit distance (itself included; none for numbers and for words of one or two
-// letters, 1 up to five letters, 2 above; in Chinese 1 for words of three characters and more), nearest
+// Vocabulary words within the edit distance (itself included; 1 up to five letters, 2 above; in Chinese 1 for
+// words of three characters and more; none for those that are never corrected, see above), nearest
 // first, then by how many names hold the word, then in byte order. The word is folded; nothing is similar to
 // a text of several words, or to words of more than 64 characters but themselves.
 struct WordMatch {

@@ -14,6 +14,7 @@
 #include "base/text.h"
 #include "kb/encoding.h"
 #include "kb/names.h"
+#include "kb/records.h"
 
 namespace askbase::kb {
 namespace {
@@ -48,10 +49,8 @@ base::Result<std::uint64_t> gram_count(const Snapshot& snapshot, std::uint64_t g
   ASKBASE_ASSIGN(const bool found, snapshot.get(Table::grams, key, value));
   std::uint64_t count = 0;
   std::string_view rest = value;
-  if (found && !read_varint(rest, count)) {
-    return base::fail(base::ErrorCode::corrupt, "the table grams holds a count that cannot be read",
-                      "load the knowledge base again, or restore a backup");
-  }
+  if (found && !read_varint(rest, count))
+    return tl::unexpected(damaged(Table::grams, "a count cannot be read"));
   return count;
 }
 
@@ -90,7 +89,8 @@ base::Result<bool> in_vocabulary(const Snapshot& snapshot, std::string_view word
 int max_word_edits(std::u32string_view word) {
   if (word.empty() || word.size() > max_gram_length) return 0;
   if (base::is_han(word[0])) return word.size() >= 3 ? 1 : 0;
-  if (word.size() <= 2 || std::all_of(word.begin(), word.end(), is_digit)) return 0;
+  const auto digits = static_cast<std::size_t>(std::count_if(word.begin(), word.end(), is_digit));
+  if (word.size() <= 2 || digits == word.size() || digits > max_gram_digits) return 0;
   return word.size() <= 5 ? 1 : 2;
 }
 

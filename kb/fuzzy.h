@@ -11,8 +11,9 @@
 
 namespace askbase::kb {
 
-// How many edits a word may differ from its correction: none for numbers and words of one or two letters, 1
-// up to five letters, 2 up to 64; of Chinese words 1 from three characters on.
+// How many edits a word may differ from its correction: none for numbers, for words of one or two letters and
+// for those of three digits and more; otherwise 1 up to five letters, 2 up to 64. Of Chinese words 1 from
+// three characters on.
 int max_word_edits(std::u32string_view word);
 inline constexpr int max_key_edits = 3;    // of all words of a name together
 inline constexpr int max_space_edits = 2;  // spaces that one spelling has and the other has not

@@ -9,6 +9,7 @@
 #include "base/thread_pool.h"
 #include "kb/encoding.h"
 #include "kb/names.h"
+#include "kb/records.h"
 
 namespace askbase::kb {
 namespace {
@@ -122,9 +123,7 @@ base::Result<std::uint64_t> read_count(const Snapshot& snapshot, Table table, st
   std::string_view rest = value;
   std::uint64_t count = 0;
   if (!read_varint(rest, count) || !rest.empty()) {
-    return base::fail(base::ErrorCode::corrupt,
-                      "the table " + std::string(table_name(table)) + " holds a count that cannot be read",
-                      "load the knowledge base again, or restore a backup");
+    return tl::unexpected(damaged(table, "a count cannot be read"));
   }
   return count;
 }

@@ -33,13 +33,14 @@ std::string join_initials(std::string_view key) {
     std::size_t end = key.find(' ', begin);
     if (end == std::string_view::npos) end = key.size();
     const std::string_view word = key.substr(begin, end - begin);
+    begin = end + 1;
+    if (word.empty()) continue;  // not in a key, but has_prefix() takes what it is given
     std::size_t after_first = 0;
     const char32_t first = next_code_point(word, after_first);
     const bool letter = after_first == word.size() && !base::is_han(first) && !is_ascii_digit(word[0]);
     if (!out.empty() && !(letter && after_letter)) out += ' ';
     out += word;
     after_letter = letter;
-    begin = end + 1;
   }
   return out;
 }
@@ -171,7 +172,9 @@ void word_grams(std::string_view word, std::vector<std::uint64_t>& grams, std::s
   points[count++] = begin_pad;
   points[count++] = begin_pad;
   length = 0;
+  std::size_t digits = 0;
   for (std::size_t at = 0; at < word.size(); ++length) {
+    digits += is_ascii_digit(word[at]) ? 1 : 0;
     const char32_t c = next_code_point(word, at);
     if (length == max_gram_length) {
       length = base::count_code_points(word);
@@ -179,7 +182,7 @@ void word_grams(std::string_view word, std::vector<std::uint64_t>& grams, std::s
     }
     points[count++] = c;
   }
-  if (length == 0) return;
+  if (length == 0 || digits > max_gram_digits) return;
   points[count++] = end_pad;
   points[count++] = end_pad;
   if (base::is_han(points[2])) {

@@ -12,7 +12,8 @@
 // cut again where Han meets other writing ("iphone手机" has the words "iphone" and "手机").
 //
 // Grams are the trigrams of a word with two pads at each end; of a Han word, the bigrams with one pad. The
-// length is in code points; words above max_gram_length have no grams.
+// length is in code points; words above max_gram_length, and words of more than max_gram_digits digits
+// (numbers, identifiers such as Q7186), have no grams.
 #pragma once
 
 #include <cstddef>
@@ -30,6 +31,7 @@ inline constexpr std::size_t max_key_bytes = 512;
 inline constexpr std::size_t max_text_bytes = 512;  // longer names are kept shortened, with a hash
 inline constexpr std::size_t max_lang_bytes = 64;
 inline constexpr std::size_t max_gram_length = 64;
+inline constexpr std::size_t max_gram_digits = 2;
 
 // The code point at `at`, moving past it; U+FFFD and one byte on for what is not UTF-8.
 char32_t next_code_point(std::string_view text, std::size_t& at);

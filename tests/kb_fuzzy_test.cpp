@@ -13,36 +13,11 @@ using namespace askbase;
 using kb::EntityName;
 using kb::NameKind;
 using kb::Table;
-using kb::TermId;
+using test::entity;
 using test::MemorySnapshot;
-using test::MemoryTables;
+using test::NameTables;
 
 namespace {
-
-TermId entity(std::uint64_t serial) { return kb::make_id(kb::IdType::iri, serial); }
-
-// A KB of names only.
-struct NameTables {
-  MemoryTables tables;
-
-  void change(const std::vector<EntityName>& added, const std::vector<EntityName>& removed = {}) {
-    const MemorySnapshot before(tables);
-    kb::NameChanges changes(before);
-    for (const EntityName& name : removed) changes.remove(name);
-    for (const EntityName& name : added) changes.add(name);
-    test::MemoryWrite write(tables);
-    REQUIRE(changes.write(write));
-    REQUIRE(write.commit());
-  }
-  void add(const std::vector<std::string>& texts) {
-    std::vector<EntityName> names;
-    for (const std::string& text : texts) names.push_back({entity(++entities), text, "", NameKind::label});
-    change(names);
-  }
-  MemorySnapshot snapshot() const { return MemorySnapshot(tables); }
-  const test::MemoryTable& table(Table table) const { return tables[static_cast<std::size_t>(table)]; }
-  std::uint64_t entities = 0;
-};
 
 std::vector<std::string> words_of(std::string_view key) {
   std::vector<std::string_view> words;
@@ -81,7 +56,7 @@ std::u32string digits_of(const std::u32string& word) {
 int plain_limit(const std::u32string& word) {
   if (word.size() > 64) return 0;
   if (han(word[0])) return word.size() >= 3 ? 1 : 0;
-  if (digits_of(word) == word || word.size() <= 2) return 0;
+  if (digits_of(word) == word || word.size() <= 2 || digits_of(word).size() >= 3) return 0;
   return word.size() <= 5 ? 1 : 2;
 }
 
@@ -157,7 +132,8 @@ std::string random_word(std::mt19937_64& random) {
   } else if (kind == 8) {
     for (std::size_t n = 1 + pick(4); n > 0; --n) out += static_cast<char>('1' + pick(3));
   } else {
-    out = letters[pick(3)] + letters[pick(3)] + std::to_string(pick(3)) + letters[pick(3)];
+    out =
+        letters[pick(3)] + letters[pick(3)] + std::to_string(pick(2) == 0 ? pick(3) : 100) + letters[pick(3)];
   }
   return out;
 }
@@ -213,13 +189,15 @@ TEST_CASE("kb: grams of a word") {
   CHECK(grams_of("aaaa") == std::set<std::string>{"\1\1a", "\1aa", "aaa", "aa\2", "a\2\2"});
   CHECK(grams_of("阿尔巴") == std::set<std::string>{"\1阿", "阿尔", "尔巴", "巴\2"});
   CHECK(grams_of(std::string(65, 'x')).empty());
+  CHECK(grams_of("q7186").empty());
+  CHECK(grams_of("b52").size() == 5);
   CHECK(grams_of("").empty());
 }
 
 TEST_CASE("kb: names with typing errors") {
   NameTables kb;
   kb.add({"New York", "Albania", "阿尔巴尼亚", "São Tomé and Príncipe", "iPhone 手机", "COVID-19",
-          "Apollo 11", "Apollo 13", "Massachusetts", "中国", "Berlin", "Bern"});
+          "Apollo 11", "Apollo 13", "Massachusetts", "中国", "Berlin", "Bern", "Q7186"});
   const MemorySnapshot snapshot = kb.snapshot();
   const auto similar = [&](std::string_view text) {
     const auto found = kb::similar_keys(snapshot, kb::index_key(text));
@@ -244,6 +222,7 @@ TEST_CASE("kb: names with typing errors") {
   CHECK(similar("COVID19") == Found{{"covid 19", 1}});
   CHECK(similar("Apolo 11") == Found{{"apollo 11", 1}});
   CHECK(similar("Apollo 12") == Found{});  // a number is not corrected
+  CHECK(similar("Q71866") == Found{});
   CHECK(similar("Masachusets") == Found{{"massachusetts", 2}});
   CHECK(similar("Masachuset") == Found{});
   CHECK(similar("中华") == Found{});  // two characters are too few
@@ -309,7 +288,7 @@ TEST_CASE("kb: fuzzy look-ups agree with a linear scan over several commits") {
     // The tables are those that the names would have made at once.
     NameTables again;
     again.change(present);
-    for (const Table table : {Table::names, Table::words, Table::vocabulary, Table::grams}) {
+    for (const Table table : test::name_tables) {
       CHECK_MESSAGE(kb.table(table) == again.table(table), kb::table_name(table));
     }
     std::map<std::string, std::uint64_t> stored;
@@ -358,7 +337,7 @@ TEST_CASE("kb: fuzzy look-ups agree with a linear scan over several commits") {
   }
   // Removing everything leaves nothing behind.
   kb.change({}, present);
-  for (const Table table : {Table::names, Table::words, Table::vocabulary, Table::grams}) {
+  for (const Table table : test::name_tables) {
     CHECK_MESSAGE(kb.table(table).empty(), kb::table_name(table));
   }
 }

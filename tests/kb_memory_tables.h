@@ -2,7 +2,9 @@
 // the contract asks of its caller: ascending keys in each table, each once.
 #pragma once
 
+#include <algorithm>
 #include <array>
+#include <doctest/doctest.h>
 #include <map>
 #include <memory>
 #include <optional>
@@ -11,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "kb/entity_index.h"
 #include "kb/storage.h"
 
 namespace askbase::test {
@@ -92,5 +95,37 @@ class MemoryWrite : public kb::Write {
   MemoryTables& tables_;
   std::array<std::vector<std::pair<std::string, std::optional<std::string>>>, kb::table_count> changes_;
 };
+
+inline kb::TermId entity(std::uint64_t serial) { return kb::make_id(kb::IdType::iri, serial); }
+
+// A KB of names only.
+struct NameTables {
+  MemoryTables tables;
+  std::uint64_t entities = 0;
+
+  void change(const std::vector<kb::EntityName>& added, const std::vector<kb::EntityName>& removed = {},
+              std::size_t threads = 1) {
+    const MemorySnapshot before(tables);
+    kb::NameChanges changes(before, threads);
+    for (const kb::EntityName& name : removed) changes.remove(name);
+    for (const kb::EntityName& name : added) changes.add(name);
+    MemoryWrite write(tables);
+    REQUIRE(changes.write(write));
+    REQUIRE(write.commit());
+  }
+  // Labels of entities 1, 2, ...
+  void add(const std::vector<std::string>& texts) {
+    std::vector<kb::EntityName> names;
+    for (const std::string& text : texts)
+      names.push_back({entity(++entities), text, "", kb::NameKind::label});
+    change(names);
+  }
+  MemorySnapshot snapshot() const { return MemorySnapshot(tables); }
+  kb::View view() const { return kb::View(std::make_shared<const MemorySnapshot>(tables)); }
+  const MemoryTable& table(kb::Table table) const { return tables[static_cast<std::size_t>(table)]; }
+};
+
+inline constexpr kb::Table name_tables[] = {kb::Table::names, kb::Table::words, kb::Table::vocabulary,
+                                            kb::Table::grams};
 
 }  // namespace askbase::test
