@@ -20,6 +20,7 @@ class Input {
  public:
   // "-" is standard input. Errors: not_found, io (a directory, no permission).
   static Result<std::unique_ptr<Input>> open(const std::filesystem::path& path);
+  // Decompresses as open() does.
   static std::unique_ptr<Input> from_string(std::string content, std::string name);
   virtual ~Input() = default;
 

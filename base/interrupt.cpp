@@ -9,6 +9,7 @@ namespace {
 
 // Written from a signal handler, so it must be lock-free; looked at by every thread.
 std::atomic<bool> interrupt_requested{false};
+std::atomic<bool> change_cancelled{false};
 static_assert(std::atomic<bool>::is_always_lock_free);
 
 void on_signal(int number) {
@@ -31,8 +32,12 @@ bool interrupted() { return interrupt_requested.load(std::memory_order_relaxed);
 void request_interrupt() { interrupt_requested.store(true); }
 void clear_interrupt() { interrupt_requested.store(false); }
 
+void cancel_change() { change_cancelled.store(true); }
+void clear_cancelled_change() { change_cancelled.store(false); }
+
 Status check_interrupt() {
   if (interrupted()) return fail(ErrorCode::cancelled, "interrupted");
+  if (change_cancelled.load(std::memory_order_relaxed)) return fail(ErrorCode::cancelled, "cancelled");
   return {};
 }
 

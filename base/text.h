@@ -30,8 +30,8 @@ std::size_t count_utf16(std::string_view utf8);
 std::string nfkc(std::string_view text);
 std::string fold_case(std::string_view text);
 
-// Traditional to Simplified Chinese (ICU "Traditional-Simplified", which knows phrases: "計畫" -> "计划");
-// other text unchanged. Keeps the number of code points.
+// Traditional to Simplified Chinese (ICU "Traditional-Simplified", which knows phrases, "計畫" -> "计划", and
+// turns 「」 into “”); other text unchanged. Keeps the number of code points.
 std::string to_simplified(std::string_view text);
 // Simplified to Traditional, for showing answers to someone who asked in Traditional.
 std::string to_traditional(std::string_view text);
