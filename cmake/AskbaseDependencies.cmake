@@ -8,6 +8,7 @@ find_package(nlohmann_json 3.10 REQUIRED)
 find_package(spdlog REQUIRED CONFIG)
 find_package(tl-expected REQUIRED)
 find_package(ZLIB REQUIRED)
+find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 pkg_check_modules(ZSTD REQUIRED IMPORTED_TARGET libzstd)
 pkg_check_modules(SERD REQUIRED IMPORTED_TARGET serd-0)
 # Without the flags of its pkg-config file the Debian library's layout differs from the header's.

@@ -21,34 +21,38 @@ std::string_view format_name(Format format);
 std::optional<Format> format_from_name(std::string_view name);
 Format format_from_path(const std::filesystem::path& path);
 
+// rows: each row is an entity; triples: subject, predicate, object; labels: id, language, text, kind.
+enum class TableLayout : std::uint8_t { automatic, rows, triples, labels };
+
 struct TableOptions {
-  std::string id_column;                    // its values make the rows' IRIs
-  std::string label_column;                 // names the rows; guessed when empty
-  std::map<std::string, std::string> split; // column -> separator: several values in one field
+  TableLayout layout = TableLayout::automatic;
+  std::string id_column;                     // its values make the rows' IRIs
+  std::string label_column;                  // names the rows; guessed when empty
+  std::map<std::string, std::string> split;  // column -> separator: several values in one field
 };
 
 struct LoadOptions {
-  std::string source;             // default: the file's name
-  Format format = Format::unknown;  // default: by the file's name
-  bool skip_bad = false;          // report bad lines and go on, instead of stopping at the first
-  bool wordings = false;          // JSONL of {"predicate", "lang", "wording"}
+  std::string source;                         // default: the file's name
+  Format format = Format::unknown;            // default: by the file's name
+  bool skip_bad = false;                      // report bad lines and go on, instead of stopping at the first
+  bool wordings = false;                      // JSONL of {"predicate", "lang", "wording"}
   std::vector<std::string> alias_predicates;  // further IRIs or column names that give aliases
   TableOptions table;
-  std::string base_iri;           // for relative IRIs in Turtle; default urn:askbase:file:NAME
+  std::string base_iri;  // for relative IRIs in Turtle; default urn:askbase:file:NAME
   std::size_t threads = 2;
   std::function<void(const std::string& line)> progress;  // default: standard error (base/progress.h)
 };
 
 struct BadLine {
-  std::string where;   // file:line
+  std::string where;  // file:line
   std::string reason;
 };
 
 struct LoadReport {
   UpdateSummary summary;
   std::uint64_t bad_lines = 0;
-  std::vector<BadLine> first_bad;     // at most 20
-  std::vector<std::string> notices;   // one sentence each: guessed columns, graphs that were replaced ...
+  std::vector<BadLine> first_bad;    // at most 20
+  std::vector<std::string> notices;  // one sentence each: guessed columns, graphs that were replaced ...
   double seconds = 0;
 };
 

@@ -181,6 +181,7 @@ base::Status UpdateImpl::remove(const Triple& triple, std::optional<SourceId> so
     ASKBASE_ASSIGN(SourceState* const known, state(id));
     if (known == nullptr) return tl::unexpected(damaged(Table::sources, "a fact's source has no record"));
     known->touched = true;
+    known->record.hash.clear();  // the source is no longer what its file says
     ASKBASE_TRY(removals_.add({triple, SourceFact::pack(id, 0)}));
   }
   return {};
