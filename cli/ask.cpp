@@ -11,6 +11,7 @@
 #include "base/language.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "qa/engine.h"
 
@@ -212,23 +213,23 @@ void add_ask(Commands& commands) {
       ->required();
   command.add_option("--lang", arguments->lang, "auto, en or zh")
       ->type_name("LANG")
-      ->check(CLI::IsMember({"auto", "en", "zh"}));
+      ->check(quiet(CLI::IsMember({"auto", "en", "zh"})));
   command.add_option("--top", arguments->top, "Show up to N answers; 1")
       ->type_name("N")
-      ->check(CLI::Range(1, 100));
+      ->check(quiet(CLI::Range(1, 100)));
   command.add_flag("--explain", arguments->explain,
                    "Show how the answer was found, and the time of each stage");
   command.add_option("--timeout-ms", arguments->timeout_ms, "Give up after N milliseconds; 5000")
       ->type_name("N")
-      ->check(CLI::Range(1, 3600000));
+      ->check(quiet(CLI::Range(1, 3600000)));
   command.add_option("--pipeline", arguments->pipelines, "Ways of answering to use, of kb, text, faq; all")
       ->type_name("NAMES")
       ->delimiter(',')
       ->allow_extra_args(false)
-      ->check(CLI::IsMember({"kb", "text", "faq"}));
+      ->check(quiet(CLI::IsMember({"kb", "text", "faq"})));
   command.add_option("--min-confidence", arguments->min_confidence, "Decline below this confidence")
       ->type_name("P")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(quiet(CLI::Range(0.0, 1.0)));
   command.add_option("--pin", arguments->pins, "Which entity a name means; can be repeated")
       ->type_name("MENTION=ID")
       ->allow_extra_args(false);

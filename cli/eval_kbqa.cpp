@@ -16,6 +16,7 @@
 #include "base/thread_pool.h"
 #include "cli/baseline.h"
 #include "cli/eval.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "datasets/report.h"
 #include "qa/engine.h"
@@ -251,14 +252,14 @@ void add_eval_kbqa(Commands& commands, CLI::App& eval) {
       ->type_name("LANG");
   command.add_option("--limit", arguments->filter.limit, "Only the first N questions")
       ->type_name("N")
-      ->check(CLI::PositiveNumber);
+      ->check(quiet(CLI::PositiveNumber));
   command.add_option("--min-confidence", arguments->min_confidence, "Decline below this confidence")
       ->type_name("P")
-      ->check(CLI::Range(0.0, 1.0));
+      ->check(quiet(CLI::Range(0.0, 1.0)));
   command
       .add_option("--timeout-ms", arguments->timeout_ms, "Give up on a question after N milliseconds; 5000")
       ->type_name("N")
-      ->check(CLI::Range(1, 3600000));
+      ->check(quiet(CLI::Range(1, 3600000)));
   command
       .add_option("--out", arguments->out, "Write every question with its answer and verdict, as JSON lines")
       ->type_name("FILE");

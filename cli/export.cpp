@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "kb/load.h"
 
@@ -88,7 +89,7 @@ void add_export(Commands& commands) {
                    "N-Quads carry the source of each fact as its graph.");
   command.add_option("--format", arguments->format, "nt or nq; nt")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"nt", "nq"}));
+      ->check(quiet(CLI::IsMember({"nt", "nq"})));
   command.add_option("--source", arguments->source, "Only the facts of this source")->type_name("NAME");
   command.add_option("--out", arguments->out, "Write to this file; standard output")->type_name("FILE");
   commands.on_run(command, [arguments](const Globals& globals) { return run_export(*arguments, globals); });

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/output.h"
 
 namespace askbase::cli {
@@ -21,16 +22,14 @@ int exit_status(base::ErrorCode code) {
 }
 
 void add_globals(CLI::App& app, Globals& globals) {
-  app.add_option("--kb", globals.kb, "Folder of the knowledge base")
-      ->type_name("DIR")
-      ->default_str("askbase-kb");
+  app.add_option("--kb", globals.kb, "Folder of the knowledge base; askbase-kb")->type_name("DIR");
   app.add_option("--models", globals.models, "Folder of trained models (this version needs none)")
       ->type_name("DIR")
-      ->check(CLI::ExistingDirectory);
+      ->check(quiet(CLI::ExistingDirectory));
   app.add_option("--threads", globals.threads,
                  "Threads for loading and evaluation; as many as the machine has")
       ->type_name("N")
-      ->check(CLI::Range(1, 256));
+      ->check(quiet(CLI::Range(1, 256)));
   app.add_option_function<std::string>(
          "--log-level",
          [&globals](const std::string& name) {
@@ -50,7 +49,7 @@ void add_globals(CLI::App& app, Globals& globals) {
          },
          "text or json (one object a line)")
       ->type_name("FORMAT")
-      ->check(CLI::IsMember({"text", "json"}));
+      ->check(quiet(CLI::IsMember({"text", "json"})));
   app.set_config("--config", "", "Options from a TOML file: kb = \"DIR\", and [serve] port = 8080")
       ->type_name("FILE");
   app.allow_config_extras(CLI::config_extras_mode::error);
@@ -79,8 +78,8 @@ base::Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
     command = command->get_subcommands().front();
     path += " " + command->get_name();
   }
-  if (command == &app || (command->get_name() == "eval" && !command->get_require_subcommand_min() == 0)) {
-    const std::vector<std::string> rest = command == &app ? app.remaining(true) : command->remaining(true);
+  if (command->get_require_subcommand_min() > 0) {
+    const std::vector<std::string> rest = app.remaining(true);
     const auto word = std::find_if(rest.begin(), rest.end(), [](const std::string& argument) {
       return !argument.empty() && argument.front() != '-';
     });
@@ -100,9 +99,14 @@ base::Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
   std::string message = error.what();
   std::replace(message.begin(), message.end(), '\n', ' ');
   message.erase(message.find_last_not_of(" .") + 1);
+  const bool extras = error.get_exit_code() == static_cast<int>(CLI::ExitCodes::ExtrasError);
+  const std::vector<std::string> extra = app.remaining(true);
+  const bool loose_words =
+      extras && command->get_name() == "ask" && !extra.empty() && !extra.front().starts_with('-');
   return {.code = base::ErrorCode::invalid_argument,
           .message = path + ": " + message,
-          .hint = path + " --help shows its options"};
+          .hint = loose_words ? "put the question in quotes: askbase ask \"What is ...?\""
+                              : path + " --help shows its options"};
 }
 
 int run(int argc, char** argv) {

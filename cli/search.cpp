@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "kb/entity_index.h"
 
@@ -73,7 +74,7 @@ void add_search(Commands& commands) {
       ->type_name("LANG");
   command.add_option("--limit", arguments->limit, "At most so many; 10")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000));
+      ->check(quiet(CLI::Range(1, 1000)));
   command.add_flag("--json", arguments->json, "An array of JSON objects");
   commands.on_run(command, [arguments](const Globals& globals) { return run_search(*arguments, globals); });
 }

@@ -8,6 +8,7 @@
 
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "qa/engine.h"
 #include "web/handoff.h"
@@ -70,10 +71,10 @@ void add_serve(Commands& commands) {
       ->type_name("HOST");
   command.add_option("--port", server.port, "Port to listen on; 8080, 0 is any free one")
       ->type_name("PORT")
-      ->check(CLI::Range(0, 65535));
+      ->check(quiet(CLI::Range(0, 65535)));
   command.add_option("--workers", server.workers, "Threads that hold connections; 64")
       ->type_name("N")
-      ->check(CLI::Range(1, 1024));
+      ->check(quiet(CLI::Range(1, 1024)));
   command.add_option("--cors", server.cors_origin, "Let pages of this origin use the API (* is any)")
       ->type_name("ORIGIN");
   command
@@ -81,7 +82,7 @@ void add_serve(Commands& commands) {
       ->type_name("PATH");
   command.add_option("--ui-folder", server.ui_folder, "Serve the web page from these files, for work on it")
       ->type_name("DIR")
-      ->check(CLI::ExistingDirectory);
+      ->check(quiet(CLI::ExistingDirectory));
   command.add_flag("--read-only", arguments->read_only,
                    "Leave the knowledge base to others; load and delete elsewhere are seen after a restart");
   commands.on_run(command, [arguments](const Globals& globals) { return run_serve(*arguments, globals); });

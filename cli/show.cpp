@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/command.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "kb/entity_index.h"
 
@@ -182,7 +183,7 @@ void add_show(Commands& commands) {
   command.add_option("--lang", arguments->lang, "Language of names; en")->type_name("LANG");
   command.add_option("--limit", arguments->limit, "Facts shown in each direction; 50")
       ->type_name("N")
-      ->check(CLI::Range(1, 1000000));
+      ->check(quiet(CLI::Range(1, 1000000)));
   command.add_flag("--json", arguments->json, "One JSON object");
   commands.on_run(command, [arguments](const Globals& globals) { return run_show(*arguments, globals); });
 }
