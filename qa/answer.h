@@ -16,20 +16,27 @@ namespace askbase::qa {
 
 // One question as asked.
 struct Request {
-  std::string question;                       // UTF-8, validated by the caller
+  std::string question;                           // UTF-8, validated by the caller
   base::Language lang = base::Language::unknown;  // unknown: told from the text
-  int top = 5;                                // answers wanted at most (list members are not answers)
-  bool explain = false;                       // fill Response::trace
-  double min_confidence = -1;                 // below it: reason low_confidence; negative: the default
-  std::chrono::milliseconds timeout{5000};    // checked between stages and inside long scans
-  std::vector<std::string> pipelines;         // empty: all
-  std::map<std::string, std::string> pins;    // mention as written -> IRI of the entity meant
+  int top = 5;                                    // answers wanted at most (list members are not answers)
+  bool explain = false;                           // fill Response::trace
+  double min_confidence = -1;                     // below it: reason low_confidence; negative: the default
+  std::chrono::milliseconds timeout{5000};        // checked between stages and inside long scans
+  std::vector<std::string> pipelines;             // empty: all
+  std::map<std::string, std::string> pins;        // mention as written -> IRI of the entity meant
 };
 
 // Why there is no answer. Names are part of the API.
 enum class Reason : std::uint8_t {
-  none, entity_unknown, ambiguous, relation_unmatched, fact_missing, unsupported_question, low_confidence,
-  nothing_loaded, timeout,
+  none,
+  entity_unknown,
+  ambiguous,
+  relation_unmatched,
+  fact_missing,
+  unsupported_question,
+  low_confidence,
+  nothing_loaded,
+  timeout,
 };
 std::string_view reason_name(Reason reason);
 
@@ -40,8 +47,8 @@ std::string_view answer_kind_name(AnswerKind kind);
 struct Evidence {
   kb::Term subject, predicate, object;
   std::string subject_label, predicate_label, object_label;  // in the question's language where known
-  std::string source;        // name of the source
-  std::uint64_t row = 0;     // 0: unknown
+  std::string source;                                        // name of the source
+  std::uint64_t row = 0;                                     // 0: unknown
 };
 
 // A member of a list answer, or the value of any other kind.
@@ -53,14 +60,14 @@ struct Value {
 
 struct Answer {
   AnswerKind kind = AnswerKind::entity;
-  std::string text;               // what to show first: the value, or the values joined for a list
-  std::optional<std::string> id;  // IRI of an entity answer
-  std::vector<Value> values;      // one, or the list's members (all of them)
-  double confidence = 0;          // calibrated probability that the answer is right
-  std::string sentence;           // a sentence in the question's language
-  std::vector<Evidence> evidence; // at most 20; evidence_total tells how many there are
+  std::string text;                // what to show first: the value, or the values joined for a list
+  std::optional<std::string> id;   // IRI of an entity answer
+  std::vector<Value> values;       // one, or the list's members (all of them)
+  double confidence = 0;           // calibrated probability that the answer is right
+  std::string sentence;            // a sentence in the question's language
+  std::vector<Evidence> evidence;  // at most 20; evidence_total tells how many there are
   std::uint64_t evidence_total = 0;
-  std::string pipeline;           // "kb"
+  std::string pipeline;  // "kb"
 };
 
 // A name that several entities bear; pins = {mention: id} chooses one.
@@ -82,15 +89,15 @@ struct Timing {
 struct Response {
   std::string question;
   base::Language lang = base::Language::unknown;
-  std::vector<Answer> answers;         // best first; empty when there is a reason
+  std::vector<Answer> answers;  // best first; empty when there is a reason
   Reason reason = Reason::none;
-  std::string reason_sentence;         // for a person, in the question's language
+  std::string reason_sentence;            // for a person, in the question's language
   std::vector<std::string> alternatives;  // nearest things the KB could have meant: names, or questions
-  std::vector<Ambiguity> ambiguous;    // also filled beside answers, when another reading was close
-  std::vector<Timing> timings;         // stages in order, "total" last
+  std::vector<Ambiguity> ambiguous;       // also filled beside answers, when another reading was close
+  std::vector<Timing> timings;            // stages in order, "total" last
   std::uint64_t kb_version = 0;
-  std::vector<std::string> models;     // learned models that took part: none yet
-  std::string trace;                   // JSON object, only with Request::explain
+  std::vector<std::string> models;  // learned models that took part: none yet
+  std::string trace;                // JSON object, only with Request::explain
 };
 
 // The response as the JSON object of POST /api/v1/ask (docs/http.md); used by the command line too.

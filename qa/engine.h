@@ -25,7 +25,8 @@ struct EngineOptions {
 class Engine {
  public:
   // The store must outlive the engine.
-  static base::Result<std::unique_ptr<Engine>> open(const kb::Store& store, const EngineOptions& options = {});
+  static base::Result<std::unique_ptr<Engine>> open(const kb::Store& store,
+                                                    const EngineOptions& options = {});
   virtual ~Engine() = default;
 
   // Failures inside become a Response with a reason where one fits; corrupt and io are errors.

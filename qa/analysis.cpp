@@ -1,0 +1,304 @@
+#include "qa/analysis.h"
+
+#include <algorithm>
+
+#include "base/text.h"
+#include "base/tokenize.h"
+
+namespace askbase::qa {
+namespace {
+
+constexpr float han_weight = 0.5F;
+constexpr float light_share = 0.2F;
+constexpr std::u32string_view splitters = U"的是有在和与跟同吗呢了吧被把到";
+
+bool is_article(const Unit& unit) { return unit.key == "the" || unit.key == "a" || unit.key == "an"; }
+
+bool is_capital(std::string_view text) {
+  const char c = text.empty() ? '\0' : text.front();
+  if (c >= 'A' && c <= 'Z') return true;
+  return static_cast<unsigned char>(c) >= 0x80 && base::fold_case(text.substr(0, 2)) != text.substr(0, 2);
+}
+
+// Currency signs, emoji, arrows: not the punctuation of sentences.
+bool is_symbol(std::string_view text) {
+  const std::u32string points = base::to_code_points(text);
+  if (points.empty()) return false;
+  const char32_t c = points[0];
+  return c == U'$' || (c >= 0xA2 && c <= 0xA5) || (c >= 0x20A0 && c <= 0x20CF) || c == 0xFF04 ||
+         c == 0xFFE5 || (c >= 0x2190 && c <= 0x2BFF) || (c >= 0x1F000 && c <= 0x1FAFF);
+}
+
+// Where the phrase that starts at `at` ends, or 0. Articles of the question may stand between its words.
+std::size_t phrase_end(const std::vector<Unit>& units, std::size_t at,
+                       const std::vector<std::string>& words) {
+  for (std::size_t w = 0; w < words.size(); ++w, ++at) {
+    if (w > 0) {
+      while (at < units.size() && is_article(units[at]) && words[w] != units[at].stem) ++at;
+    }
+    if (at >= units.size()) return 0;
+    if (units[at].stem != words[w] && units[at].corrected != words[w]) return 0;
+  }
+  return at;
+}
+
+template <typename T, typename Visit>
+void for_each_phrase(const std::vector<Unit>& units, const PhraseTable<T>& table, const Visit& visit) {
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    for (const std::string* start : {&units[i].stem, &units[i].corrected}) {
+      if (start->empty()) continue;
+      const auto bucket = table.by_first.find(*start);
+      if (bucket == table.by_first.end()) continue;
+      for (const auto& entry : bucket->second) {
+        if (const std::size_t end = phrase_end(units, i, entry.words)) visit(i, end, entry.value);
+      }
+    }
+  }
+}
+
+// Roles of Han characters: the longest function or light word from left to right.
+void assign_han_roles(std::vector<Unit>& units) {
+  const Words& words = Words::instance();
+  std::size_t i = 0;
+  while (i < units.size()) {
+    if (!units[i].han) {
+      ++i;
+      continue;
+    }
+    std::size_t end = i;
+    std::u32string run;
+    while (end < units.size() && units[end].han) run += base::to_code_points(units[end++].key)[0];
+    for (std::size_t at = 0; at < run.size();) {
+      std::size_t length = 0;
+      const Role role = words.han_role(run, at, length);
+      if (length == 0) {
+        ++at;
+        continue;
+      }
+      const bool splits =
+          role == Role::function && (length > 1 || splitters.find(run[at]) != std::u32string_view::npos);
+      for (std::size_t k = 0; k < length; ++k) {
+        units[i + at + k].role = role;
+        units[i + at + k].splits = splits;
+      }
+      at += length;
+    }
+    i = end;
+  }
+}
+
+void assign_weights(std::vector<Unit>& units) {
+  for (Unit& unit : units) {
+    unit.weight = unit.role == Role::function ? 0.0F : unit.role == Role::light ? light_share : 1.0F;
+    if (unit.han) unit.weight *= han_weight;
+  }
+}
+
+// Marks Han characters that the dictionary takes for a word of one character.
+void mark_single_words(std::string_view text, std::vector<Unit>& units) {
+  if (std::none_of(units.begin(), units.end(), [](const Unit& unit) { return unit.han; })) return;
+  std::size_t i = 0;
+  for (const base::Token& token : base::tokenize(text)) {
+    if (token.kind != base::TokenKind::han || token.end - token.begin != 1) continue;
+    while (i < units.size() && units[i].begin < token.begin) ++i;
+    if (i < units.size() && units[i].begin == token.begin) units[i].alone = true;
+  }
+}
+
+// Verbs after "how is X": asking for a name, not for a manner.
+bool asks_for_a_name(const Question& question) {
+  static const std::vector<std::string> verbs = Words::instance().phrase(
+      "called call abbreviated written named known represented denoted classified spelled shortened "
+      "symbolised "
+      "symbolized categorized categorised located situated say termed titled styled arranged distributed "
+      "configured");
+  return std::any_of(question.units.begin(), question.units.end(), [](const Unit& unit) {
+    return std::find(verbs.begin(), verbs.end(), unit.stem) != verbs.end();
+  });
+}
+
+bool starts_politely(const std::vector<Unit>& units) {
+  if (units.size() < 2) return false;
+  const std::string& first = units[0].key;
+  const std::string& second = units[1].key;
+  return (first == "can" || first == "could" || first == "do" || first == "would" || first == "will" ||
+          first == "did" || first == "may") &&
+         (second == "you" || second == "i" || second == "we" || second == "anyone" || second == "anybody");
+}
+
+// The noun phrase after "which", "how many", "哪些": up to the next function word or name.
+void find_head(const Question& question, const Mask& names, std::size_t after, Frame& frame) {
+  const std::vector<Unit>& units = question.units;
+  std::size_t first = after;
+  while (first < units.size() && !names[first] &&
+         (is_article(units[first]) || units[first].key == "of" || units[first].key == "all" ||
+          units[first].key == "different" || units[first].key == "other")) {
+    ++first;
+  }
+  std::size_t last = first;
+  while (last < units.size() && last - first < 6 && !names[last] && units[last].role != Role::function)
+    ++last;
+  frame.head_first = first;
+  frame.head_last = last;
+}
+
+}  // namespace
+
+bool touches(const Mask& mask, std::size_t first, std::size_t last) {
+  return std::any_of(mask.begin() + static_cast<std::ptrdiff_t>(first),
+                     mask.begin() + static_cast<std::ptrdiff_t>(std::min(last, mask.size())),
+                     [](std::uint8_t flag) { return flag != 0; });
+}
+
+std::string_view Question::span(std::size_t first, std::size_t last) const {
+  if (first >= last) return {};
+  return std::string_view(text).substr(units[first].begin_byte,
+                                       units[last - 1].end_byte - units[first].begin_byte);
+}
+
+void find_phrases(Question& question) {
+  const Words& words = Words::instance();
+  question.cues.clear();
+  question.concepts.clear();
+  for_each_phrase(question.units, words.cues(), [&](std::size_t first, std::size_t last, Cue cue) {
+    question.cues.push_back({cue, first, last});
+  });
+  // "是不是" holds "不是", "how many" holds nothing of "how": only the longest phrase at a place counts.
+  const auto inside_longer = [&](const CueHit& hit) {
+    return std::any_of(question.cues.begin(), question.cues.end(), [&](const CueHit& other) {
+      return other.first <= hit.first && other.last >= hit.last &&
+             other.last - other.first > hit.last - hit.first;
+    });
+  };
+  std::vector<CueHit> kept;
+  for (const CueHit& hit : question.cues) {
+    if (!inside_longer(hit)) kept.push_back(hit);
+  }
+  question.cues = std::move(kept);
+  for_each_phrase(question.units, words.concepts(),
+                  [&](std::size_t first, std::size_t last, const ConceptSense& sense) {
+                    question.concepts.push_back({sense.id, sense.strength, first, last});
+                  });
+}
+
+Question analyse(std::string_view text) {
+  const Words& words = Words::instance();
+  Question question;
+  question.text = std::string(text);
+  question.language = base::detect_language(text);
+  question.traditional = base::is_traditional(text);
+  const std::string key = base::match_key(text);
+  question.small_talk = words.is_small_talk(key);
+  for (const base::Token& token : base::tokenize_characters(text)) {
+    // Signs are no words, but "€" and a flag may be what the question is about.
+    const bool sign = token.key.empty();
+    if (sign && !is_symbol(token.text)) continue;
+    Unit unit;
+    unit.text = token.text;
+    unit.key = sign ? token.text : token.key;
+    unit.begin = token.begin;
+    unit.end = token.end;
+    unit.begin_byte = token.begin_byte;
+    unit.end_byte = token.end_byte;
+    unit.han = token.kind == base::TokenKind::han && token.end - token.begin == 1 && token.key.size() > 1;
+    unit.number = token.kind == base::TokenKind::number;
+    unit.capital = is_capital(token.text);
+    unit.stem = unit.han || unit.number ? unit.key : words.stem(unit.key);
+    if (!unit.han && !unit.number) unit.role = words.role(unit.key);
+    question.units.push_back(std::move(unit));
+  }
+  assign_han_roles(question.units);
+  mark_single_words(text, question.units);
+  assign_weights(question.units);
+  find_phrases(question);
+  return question;
+}
+
+std::string_view expect_name(Expect expect) {
+  switch (expect) {
+    case Expect::any:
+      return "any";
+    case Expect::person:
+      return "person";
+    case Expect::place:
+      return "place";
+    case Expect::time:
+      return "time";
+    case Expect::number:
+      return "number";
+  }
+  return "any";
+}
+
+Frame frame_of(const Question& question, const Mask& names) {
+  Frame frame;
+  const std::vector<Unit>& units = question.units;
+  const auto free = [&](const CueHit& hit) { return !touches(names, hit.first, hit.last); };
+  const auto has = [&](Cue cue) {
+    return std::any_of(question.cues.begin(), question.cues.end(),
+                       [&](const CueHit& hit) { return hit.cue == cue && free(hit); });
+  };
+  frame.question_word = has(Cue::person) || has(Cue::place) || has(Cue::time) || has(Cue::number) ||
+                        has(Cue::count) || has(Cue::which);
+  frame.count = has(Cue::count);
+  frame.expect = has(Cue::time)     ? Expect::time
+                 : has(Cue::count)  ? Expect::number
+                 : has(Cue::number) ? Expect::number
+                 : has(Cue::place)  ? Expect::place
+                 : has(Cue::person) ? Expect::person
+                                    : Expect::any;
+
+  const bool polite = starts_politely(units);
+  for (const CueHit& hit : question.cues) {
+    if (!free(hit)) continue;
+    const bool han = units[hit.first].han;
+    switch (hit.cue) {
+      case Cue::boolean: {
+        // English asks yes or no by the first word, or by a tag at the end; Chinese anywhere.
+        const bool leads = hit.first == 0 || (hit.first == 1 && units[0].role == Role::function);
+        if ((han || (leads && !polite)) && !frame.question_word) frame.boolean = true;
+        break;
+      }
+      case Cue::list:
+        if (han || hit.first <= 1 || polite) frame.list = true;
+        break;
+      case Cue::definition:
+        frame.definition = true;
+        break;
+      case Cue::superlative:
+      case Cue::comparison:
+      case Cue::filter:
+      case Cue::negation:
+      case Cue::opinion:
+      case Cue::task:
+        frame.blockers.push_back(hit);
+        break;
+      case Cue::manner:
+        if (han || units[hit.first].key != "how" || !asks_for_a_name(question)) frame.blockers.push_back(hit);
+        break;
+      case Cue::person:
+      case Cue::place:
+      case Cue::time:
+      case Cue::number:
+      case Cue::count:
+      case Cue::which:
+      case Cue::count_:
+        break;
+    }
+  }
+  // "Berlin is the capital of Germany, right?"
+  if (!units.empty() && !frame.question_word && !frame.list) {
+    const std::string& last = units.back().key;
+    if (last == "right" || last == "correct" || last == "true") frame.boolean = true;
+  }
+  if (frame.boolean) frame.list = false;
+  for (const CueHit& hit : question.cues) {
+    const bool opens = hit.cue == Cue::which || hit.cue == Cue::count || hit.cue == Cue::list ||
+                       (hit.cue == Cue::time && hit.last - hit.first == 2);
+    if (opens && free(hit) && frame.head_last == frame.head_first)
+      find_head(question, names, hit.last, frame);
+  }
+  return frame;
+}
+
+}  // namespace askbase::qa

@@ -1,0 +1,290 @@
+// Answering from facts: analysis, linking, relations, readings, ranking, wording.
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/text.h"
+#include "kb/entity_index.h"
+#include "qa/choice.h"
+#include "qa/linker.h"
+#include "qa/pipeline.h"
+#include "qa/reading.h"
+#include "qa/relation.h"
+#include "qa/trace.h"
+#include "qa/wording.h"
+
+namespace askbase::qa {
+namespace {
+
+class StageClock {
+ public:
+  explicit StageClock(std::vector<Timing>& timings) : timings_(timings) {}
+  void lap(std::string_view stage) {
+    const auto now = std::chrono::steady_clock::now();
+    timings_.push_back({std::string(stage), std::chrono::duration<double, std::milli>(now - last_).count()});
+    last_ = now;
+  }
+
+ private:
+  std::vector<Timing>& timings_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
+class KbPipeline : public Pipeline {
+ public:
+  explicit KbPipeline(double min_confidence)
+      : min_confidence_(min_confidence),
+        linker_(make_lexical_linker()),
+        scorer_(make_lexical_relation_scorer()) {}
+
+  std::string_view name() const override { return "kb"; }
+
+  base::Result<Outcome> answer(const Request& request, base::Language language, const KbState& state,
+                               const Deadline& deadline) const override {
+    Outcome outcome;
+    StageClock clock(outcome.timings);
+    const kb::View& view = *state.view;
+    const Lexicon& lexicon = *state.lexicon;
+    const bool traditional = language == base::Language::chinese && base::is_traditional(request.question);
+    Wording wording(view, lexicon, language, traditional);
+    if (lexicon.predicates().empty()) {
+      decline(outcome, wording, Reason::nothing_loaded);
+      return outcome;
+    }
+    // A page of text is no question; the bound keeps the work bounded, too.
+    if (request.question.size() > max_question_code_points * 4 ||
+        base::count_code_points(request.question) > max_question_code_points) {
+      decline(outcome, wording, Reason::unsupported_question);
+      return outcome;
+    }
+    Question question = analyse(request.question);
+    clock.lap("analysis");
+    if (question.small_talk || question.units.empty()) {
+      outcome.reason = Reason::unsupported_question;
+      outcome.reason_sentence = wording.reason(Reason::unsupported_question, true, {}, {});
+      return outcome;
+    }
+    ASKBASE_ASSIGN(const auto pins, resolve_pins(request, view));
+    ASKBASE_ASSIGN(const Links links, linker_->link(question, view, lexicon, pins, deadline));
+    clock.lap("linking");
+    Mask names(question.units.size(), 0);
+    for (const Mention& mention : links.mentions) {
+      if (mention.weak || !mention.exact || mention.candidates.empty()) continue;
+      std::fill(names.begin() + static_cast<std::ptrdiff_t>(mention.first),
+                names.begin() + static_cast<std::ptrdiff_t>(mention.last), 1);
+    }
+    const Frame frame = frame_of(question, names);
+    const std::vector<ClassMention> classes = lexicon.find_classes(question);
+    const std::unique_ptr<RelationMatcher> relations = scorer_->prepare(question, lexicon);
+    clock.lap("relations");
+    const Context context{view, lexicon, question, frame, links, classes, *relations, deadline};
+    ReadingBuilder builder(context);
+    ASKBASE_ASSIGN(std::vector<Reading> readings, builder.build());
+    clock.lap("facts");
+    judge(context, readings);
+    const double threshold = request.min_confidence >= 0 ? request.min_confidence : min_confidence_;
+    ASKBASE_ASSIGN(const Choice choice, choose(context, readings, threshold));
+    clock.lap("ranking");
+    if (request.explain) {
+      ASKBASE_ASSIGN(outcome.trace, make_trace(context, readings));
+    }
+    if (deadline.passed()) {
+      decline(outcome, wording, Reason::timeout);
+      return outcome;
+    }
+    ASKBASE_TRY(word(request, context, choice, wording, outcome));
+    clock.lap("wording");
+    return outcome;
+  }
+
+ private:
+  static void decline(Outcome& outcome, const Wording& wording, Reason reason) {
+    outcome.reason = reason;
+    outcome.reason_sentence = wording.reason(reason, false, {}, {});
+  }
+
+  static base::Result<std::map<std::string, kb::TermId>> resolve_pins(const Request& request,
+                                                                      const kb::View& view) {
+    std::map<std::string, kb::TermId> out;
+    for (const auto& [mention, id] : request.pins) {
+      ASKBASE_ASSIGN(const std::optional<kb::TermId> entity, view.find(kb::Term::iri(id)));
+      if (!entity) {
+        return base::fail(base::ErrorCode::invalid_argument, "pins: the knowledge base has no entity " + id,
+                          "use one of the ids that the answer's \"ambiguous\" lists");
+      }
+      out[base::match_key(mention)] = *entity;
+    }
+    return out;
+  }
+
+  base::Status word(const Request& request, const Context& context, const Choice& choice, Wording& wording,
+                    Outcome& outcome) const {
+    for (const Namesakes& namesakes : choice.namesakes) {
+      ASKBASE_ASSIGN(Ambiguity ambiguity, describe(context, namesakes, wording));
+      outcome.ambiguous.push_back(std::move(ambiguity));
+    }
+    if (choice.reason == Reason::none) {
+      const auto limit = static_cast<std::size_t>(std::max(1, request.top));
+      for (const Chosen& chosen : choice.answers) {
+        if (outcome.answers.size() >= limit) break;
+        ASKBASE_ASSIGN(Answer answer, make_answer(context, *chosen.reading, chosen.confidence, wording));
+        outcome.answers.push_back(std::move(answer));
+      }
+      return {};
+    }
+    outcome.reason = choice.reason;
+    std::string subject = choice.subject_text;
+    std::string relation;
+    if (choice.about != nullptr) {
+      if (choice.about->candidate != nullptr) {
+        ASKBASE_ASSIGN(subject, wording.name(choice.about->entity));
+      }
+      if (choice.about->predicate) relation = wording.predicate_label(*choice.about->predicate);
+    }
+    outcome.reason_sentence = wording.reason(choice.reason, false, subject, relation);
+    return add_alternatives(context, choice, wording, outcome);
+  }
+
+  static base::Result<Ambiguity> describe(const Context& context, const Namesakes& namesakes,
+                                          Wording& wording) {
+    Ambiguity out;
+    out.mention = namesakes.mention->text;
+    out.begin = namesakes.mention->begin;
+    out.end = namesakes.mention->end;
+    for (const Candidate* candidate : namesakes.candidates) {
+      Ambiguity::Candidate entry;
+      ASKBASE_ASSIGN(const kb::Term term, context.view.term(candidate->entity));
+      entry.id = term.value;
+      ASKBASE_ASSIGN(entry.label, wording.name(candidate->entity));
+      ASKBASE_ASSIGN(entry.description, wording.description(candidate->entity));
+      entry.facts = candidate->facts;
+      out.candidates.push_back(std::move(entry));
+    }
+    return out;
+  }
+
+  static base::Result<Evidence> make_evidence(const Context& context, const kb::Triple& fact,
+                                              Wording& wording) {
+    Evidence out;
+    ASKBASE_ASSIGN(out.subject, context.view.term(fact.subject));
+    ASKBASE_ASSIGN(out.predicate, context.view.term(fact.predicate));
+    ASKBASE_ASSIGN(out.object, context.view.term(fact.object));
+    ASKBASE_ASSIGN(out.subject_label, wording.name(fact.subject));
+    const std::optional<std::size_t> predicate = context.lexicon.predicate_index(fact.predicate);
+    if (predicate) {
+      out.predicate_label = wording.predicate_label(*predicate);
+    } else {
+      ASKBASE_ASSIGN(out.predicate_label, wording.name(fact.predicate));
+    }
+    ASKBASE_ASSIGN(const Value object, wording.value(fact.object, predicate));
+    out.object_label = object.text;
+    ASKBASE_ASSIGN(const std::vector<kb::Origin> origins, context.view.origins(fact));
+    if (!origins.empty()) {
+      ASKBASE_ASSIGN(const std::optional<kb::Source> source, context.view.source(origins.front().source));
+      if (source) out.source = source->name;
+      out.row = origins.front().row;
+    }
+    return out;
+  }
+
+  static base::Result<Answer> make_answer(const Context& context, const Reading& reading, double confidence,
+                                          Wording& wording) {
+    Answer answer;
+    answer.pipeline = "kb";
+    answer.confidence = confidence;
+    std::vector<Value> values;
+    std::set<kb::TermId> seen;
+    const bool asks_values = reading.shape == Shape::forward || reading.shape == Shape::check;
+    for (const kb::TermId id : answer_ids(reading)) {
+      if (!seen.insert(id).second) continue;
+      ASKBASE_ASSIGN(Value value, wording.value(id, asks_values ? reading.predicate : std::nullopt));
+      values.push_back(std::move(value));
+    }
+    keep_language(values, wording.language_tag());
+    ASKBASE_ASSIGN(answer.sentence, wording.sentence(context.question, reading, values));
+    const kb::Term none = kb::Term::blank("");
+    if (is_check(reading)) {
+      answer.kind = AnswerKind::boolean;
+      answer.values.push_back({wording.yes_or_no(reading.truth), none, {}});
+      answer.text = answer.values[0].text;
+    } else if (counts_answers(context, reading)) {
+      answer.kind = AnswerKind::count;
+      answer.values.push_back({std::to_string(values.size()), none, {}});
+      answer.text = answer.values[0].text;
+    } else {
+      answer.text = wording.join(values, values.size());
+      const bool list = values.size() > 1 || (context.frame.list && reading.shape != Shape::definition);
+      const bool literal = !values.empty() && values[0].term.kind == kb::TermKind::literal;
+      answer.kind = list ? AnswerKind::list : literal ? AnswerKind::literal : AnswerKind::entity;
+      if (values.size() == 1 && values[0].term.kind == kb::TermKind::iri) answer.id = values[0].term.value;
+      answer.values = std::move(values);
+    }
+    answer.evidence_total = reading.fact_count;
+    for (const kb::Triple& fact : reading.facts) {
+      if (answer.evidence.size() >= max_evidence) break;
+      ASKBASE_ASSIGN(Evidence evidence, make_evidence(context, fact, wording));
+      answer.evidence.push_back(std::move(evidence));
+    }
+    return answer;
+  }
+
+  // Of text values in several languages ("Andorran"@en, "安道尔人"@zh) those in the asker's stay.
+  static void keep_language(std::vector<Value>& values, std::string_view tag) {
+    const std::string_view primary = tag.substr(0, 2);
+    const auto mine = [&](const Value& value) {
+      return std::string_view(value.term.lang).substr(0, 2) == primary;
+    };
+    const bool tagged = std::all_of(values.begin(), values.end(), [](const Value& value) {
+      return value.term.kind == kb::TermKind::literal && !value.term.lang.empty();
+    });
+    if (tagged && std::any_of(values.begin(), values.end(), mine)) {
+      std::erase_if(values, [&](const Value& value) { return !mine(value); });
+    }
+  }
+
+  // The nearest things that could have been meant: names like the unknown one, or what can be asked instead.
+  static base::Status add_alternatives(const Context& context, const Choice& choice, Wording& wording,
+                                       Outcome& outcome) {
+    constexpr std::size_t wanted = 4;
+    if (choice.reason == Reason::entity_unknown && !choice.subject_text.empty()) {
+      ASKBASE_ASSIGN(
+          const std::vector<kb::EntityMatch> near,
+          kb::search(context.view, choice.subject_text, wording.language_tag().substr(0, 2), wanted));
+      for (const kb::EntityMatch& match : near) {
+        if (context.lexicon.is_schema(match.entity)) continue;
+        ASKBASE_ASSIGN(std::string shown, wording.name(match.entity));
+        outcome.alternatives.push_back(std::move(shown));
+      }
+    }
+    const bool about_entity = choice.about != nullptr && choice.about->candidate != nullptr;
+    if (about_entity &&
+        (choice.reason == Reason::relation_unmatched || choice.reason == Reason::fact_missing)) {
+      std::set<std::size_t> predicates;
+      ASKBASE_TRY(context.view.match(
+          {.subject = choice.about->entity, .predicate = {}, .object = {}}, [&](const kb::Triple& fact) {
+            if (const auto index = context.lexicon.predicate_index(fact.predicate)) {
+              predicates.insert(*index);
+            }
+            return predicates.size() < 64;
+          }));
+      for (const std::size_t predicate : predicates) {
+        if (outcome.alternatives.size() >= wanted) break;
+        ASKBASE_ASSIGN(std::string text, wording.question_about(choice.about->entity, predicate));
+        outcome.alternatives.push_back(std::move(text));
+      }
+    }
+    return {};
+  }
+
+  double min_confidence_;
+  std::unique_ptr<EntityLinker> linker_;
+  std::unique_ptr<RelationScorer> scorer_;
+};
+
+}  // namespace
+
+std::unique_ptr<Pipeline> make_kb_pipeline(double min_confidence) {
+  return std::make_unique<KbPipeline>(min_confidence);
+}
+
+}  // namespace askbase::qa

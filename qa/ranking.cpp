@@ -1,0 +1,233 @@
+// From a reading's features to the probability that it is right: one logistic function with weights that can
+// be looked at, chosen on the dev half of datasets/atlas/questions.jsonl.
+#include <algorithm>
+#include <cmath>
+
+#include "qa/reading.h"
+
+namespace askbase::qa {
+namespace {
+
+struct Weights {
+  double bias = -3.2;
+  double of[feature_count] = {};
+  constexpr Weights() {
+    set(Feature::coverage, 3.4);
+    set(Feature::unexplained, -2.4);
+    set(Feature::text_cover, 1.8);
+    set(Feature::relation, 0.4);
+    set(Feature::inferred, 1.8);
+    set(Feature::link, 3.0);
+    set(Feature::expected, 0.8);
+    set(Feature::head_class, 0.9);
+    set(Feature::name_class, 0.5);
+    set(Feature::direction, 0.6);
+    set(Feature::weak_name, -1.5);
+    set(Feature::partial_name, -2.0);
+    set(Feature::prominence, 0.4);
+    set(Feature::missing, -0.6);
+    set(Feature::identifier, 0.6);
+  }
+  constexpr void set(Feature feature, double weight) { of[static_cast<std::size_t>(feature)] = weight; }
+};
+constexpr Weights weights;
+
+constexpr float strange_word_bound = 0.3F;  // explained less than this: not explained
+
+float explained_at(const Reading& reading, std::size_t i) {
+  return std::max(reading.match.explained[i], reading.explained_by_class[i] != 0 ? 1.0F : 0.0F);
+}
+
+float& feature(Reading& reading, Feature which) { return reading.features[static_cast<std::size_t>(which)]; }
+
+void set_coverage(const Context& context, Reading& reading) {
+  float total = 0, covered = 0;
+  for (std::size_t i = 0; i < context.question.units.size(); ++i) {
+    if (reading.names[i] != 0) continue;
+    float weight = context.question.units[i].weight;
+    // Without classes in the KB the noun after "which" only says what kind of thing is asked for.
+    const bool head = i >= context.frame.head_first && i < context.frame.head_last;
+    if (head && context.lexicon.classes().empty()) weight *= 0.3F;
+    total += weight;
+    covered += weight * explained_at(reading, i);
+  }
+  feature(reading, Feature::coverage) = total > 0 ? covered / total : 1.0F;
+  feature(reading, Feature::unexplained) = std::min(2.0F, total - covered) / 2;
+}
+
+float expected_of_classes(const Context& context, const std::vector<ClassShare>& shares, Expect expect) {
+  float known = 0, right = 0;
+  for (const ClassShare& share : shares) {
+    const std::optional<std::size_t> index = context.lexicon.class_index(share.id);
+    if (!index) continue;
+    known += share.share;
+    const Class& entry = context.lexicon.classes()[*index];
+    if (expect == Expect::person ? entry.person : entry.place) right += share.share;
+  }
+  if (known < 0.3F) return 0;
+  return right > 0.2F ? 1.0F : -0.7F;
+}
+
+float expected_value(const Context& context, const Reading& reading) {
+  const Expect expect = context.frame.expect;
+  if (reading.shape == Shape::check || reading.shape == Shape::check_kind)
+    return context.frame.boolean ? 0.6F : -1.0F;
+  if (reading.shape == Shape::check_flag) return context.frame.boolean ? 1.0F : -0.8F;
+  if (reading.shape == Shape::definition || reading.shape == Shape::members) return 0;
+  const Predicate& predicate = context.lexicon.predicates()[*reading.predicate];
+  if (reading.shape == Shape::forward) {
+    switch (expect) {
+      case Expect::any:
+        return 0;
+      case Expect::person:
+        if (predicate.kind == ValueKind::text) return predicate.person ? 1.0F : 0.0F;
+        if (predicate.kind != ValueKind::entity) return -1;
+        return predicate.person ? 1.0F : expected_of_classes(context, predicate.object_classes, expect);
+      case Expect::place:
+        if (predicate.kind == ValueKind::text) return predicate.place ? 1.0F : 0.0F;
+        if (predicate.kind != ValueKind::entity) return -1;
+        return predicate.place ? 1.0F : expected_of_classes(context, predicate.object_classes, expect);
+      case Expect::time:
+        if (predicate.kind == ValueKind::time) return 1;
+        return predicate.kind == ValueKind::text ? 0.0F : predicate.kind == ValueKind::number ? -0.3F : -1.0F;
+      case Expect::number:
+        if (predicate.kind == ValueKind::number) return 1;
+        if (reading.count) return 0.2F;
+        return predicate.kind == ValueKind::text ? -0.2F : predicate.kind == ValueKind::time ? -0.3F : -0.8F;
+    }
+  }
+  // Inverse and flagged: the answers are subjects.
+  switch (expect) {
+    case Expect::any:
+      return 0;
+    case Expect::person:
+    case Expect::place:
+      return expected_of_classes(context, predicate.subject_classes, expect);
+    case Expect::time:
+      return -1;
+    case Expect::number:
+      return reading.count ? 0.2F : -1.0F;
+  }
+  return 0;
+}
+
+// +1: the words say that the name is the subject; -1: that it is the object; 0: nothing.
+float direction_cue(const Context& context, const Reading& reading) {
+  const std::vector<Unit>& units = context.question.units;
+  const Mention& mention = *reading.mention;
+  std::size_t relation_first = units.size(), relation_last = 0;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (reading.names[i] == 0 && units[i].weight > 0 && reading.match.explained[i] > 0.5F) {
+      relation_first = std::min(relation_first, i);
+      relation_last = i + 1;
+    }
+  }
+  if (relation_last == 0) return 0;
+  const auto key_at = [&](std::size_t i) -> std::string_view {
+    return i < units.size() ? std::string_view(units[i].key) : std::string_view();
+  };
+  // 法国的首都; 首都是巴黎; 巴黎是……的首都
+  if (key_at(mention.last) == "的") return relation_first >= mention.last ? 1.0F : 0.0F;
+  if (mention.first > 0 && (key_at(mention.first - 1) == "是" || key_at(mention.first - 1) == "为") &&
+      relation_last <= mention.first) {
+    return -1;
+  }
+  if (relation_first > 0 && key_at(relation_first - 1) == "的" && relation_first > mention.last) return -1;
+  // France's capital; the capital of France; Paris is the capital of which country
+  if (key_at(mention.last) == "s" && mention.last < units.size() && units[mention.last].text.size() > 1)
+    return 1;
+  const bool of_after_relation = key_at(relation_last) == "of";
+  if (mention.last <= relation_first && of_after_relation) return -1;
+  for (std::size_t i = mention.first; i > 0 && i + 3 > mention.first; --i) {
+    if (key_at(i - 1) == "of" && relation_last <= i) return 1;
+  }
+  // has Paris as its capital
+  for (std::size_t i = mention.last; i < relation_first && i < mention.last + 3; ++i) {
+    if (key_at(i) == "as" || key_at(i) == "for") return -1;
+  }
+  // does Io orbit; which moons orbit Jupiter
+  const bool helped = std::any_of(
+      units.begin(), units.begin() + static_cast<std::ptrdiff_t>(mention.first),
+      [](const Unit& unit) { return unit.key == "does" || unit.key == "do" || unit.key == "did"; });
+  if (mention.last <= relation_first && helped) return 1;
+  const Predicate& predicate = context.lexicon.predicates()[*reading.predicate];
+  const bool verb = !predicate.texts.empty() && predicate.texts[reading.match.text].words.size() <= 2 &&
+                    Words::instance().is_relation_verb(units[relation_first].stem);
+  if (verb && relation_last <= mention.first && !helped) return -1;
+  return 0;
+}
+
+// An unexplained word directly beside the name, as if the KB's name were only a part of the one meant.
+bool has_partial_name(const Context& context, const Reading& reading, const Mention& mention) {
+  const std::vector<Unit>& units = context.question.units;
+  const auto strange = [&](std::size_t i) {
+    const Unit& unit = units[i];
+    if (reading.names[i] != 0 || explained_at(reading, i) > strange_word_bound) return false;
+    if (unit.han) return units[mention.first].han && unit.role == Role::content;
+    if (units[mention.first].han) return false;
+    if (unit.role == Role::function || unit.number) return false;
+    return (unit.capital && i > 0 && units[mention.first].capital) || !context.lexicon.knows(unit);
+  };
+  return (mention.first > 0 && strange(mention.first - 1)) ||
+         (mention.last < units.size() && strange(mention.last));
+}
+
+void set_features(const Context& context, Reading& reading) {
+  set_coverage(context, reading);
+  feature(reading, Feature::text_cover) = reading.match.text_cover;
+  feature(reading, Feature::relation) = reading.match.text_cover > 0 ? 1 : 0;
+  feature(reading, Feature::expected) = expected_value(context, reading);
+  float link = 1, weak = 0, prominence = 0;
+  bool partial = false;
+  for (const auto& [mention, candidate] :
+       {std::pair{reading.mention, reading.candidate}, std::pair{reading.second, reading.second_candidate}}) {
+    if (mention == nullptr) continue;
+    weak = std::max(weak, mention->weak ? 1.0F : 0.0F);
+    partial |= has_partial_name(context, reading, *mention);
+    if (candidate == nullptr) continue;
+    link = std::min(link, candidate->score);
+    prominence = std::max(prominence, candidate->prominence);
+  }
+  feature(reading, Feature::link) = link;
+  feature(reading, Feature::weak_name) = weak;
+  feature(reading, Feature::partial_name) = partial ? 1 : 0;
+  feature(reading, Feature::prominence) = prominence;
+  const bool directed = reading.shape == Shape::forward || reading.shape == Shape::inverse;
+  if (directed && reading.mention != nullptr && !reading.missing()) {
+    const float cue = direction_cue(context, reading);
+    feature(reading, Feature::direction) = reading.shape == Shape::forward ? cue : -cue;
+  }
+  const bool members = reading.shape == Shape::members || reading.shape == Shape::definition ||
+                       reading.shape == Shape::check_kind;
+  feature(reading, Feature::identifier) = members ? 1 : 0;
+}
+
+}  // namespace
+
+std::string_view feature_name(Feature feature) {
+  constexpr std::string_view names[feature_count] = {
+      "coverage",  "unexplained",  "text_cover", "relation",   "inferred",
+      "link",      "expected",     "head_class", "name_class", "direction",
+      "weak_name", "partial_name", "prominence", "missing",    "identifier"};
+  return names[static_cast<std::size_t>(feature)];
+}
+
+void judge(const Context& context, std::vector<Reading>& readings) {
+  for (Reading& reading : readings) {
+    set_features(context, reading);
+    reading.score = weights.bias;
+    for (std::size_t i = 0; i < feature_count; ++i) {
+      reading.score += weights.of[i] * static_cast<double>(reading.features[i]);
+    }
+    reading.confidence = 1 / (1 + std::exp(-reading.score));
+  }
+  std::stable_sort(readings.begin(), readings.end(),
+                   [](const Reading& a, const Reading& b) { return a.score > b.score; });
+}
+
+double calibrated(const Reading& best, double rival_score) {
+  const double gap = std::max(0.0, best.score - rival_score);
+  return best.confidence * (1 - 0.5 * std::exp(-2 * gap));
+}
+
+}  // namespace askbase::qa

@@ -1,0 +1,146 @@
+// Readings: what a question may mean. A reading joins a name, a predicate, a direction and perhaps a class,
+// and carries the facts that then answer. Readings are made by the ReadingBuilder and judged by judge().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/result.h"
+#include "kb/store.h"
+#include "qa/analysis.h"
+#include "qa/lexicon.h"
+#include "qa/linker.h"
+#include "qa/relation.h"
+
+namespace askbase::qa {
+
+enum class Shape : std::uint8_t {
+  forward,     // (entity, predicate, ?)
+  inverse,     // (?, predicate, entity or value)
+  members,     // (?, type, class)
+  flagged,     // (?, predicate, true) of a class: "which countries are landlocked"
+  check,       // (entity, predicate, entity or value)?
+  check_flag,  // (entity, predicate, true)?
+  check_kind,  // (entity, type, class)?
+  definition,  // what is this entity
+};
+std::string_view shape_name(Shape shape);
+
+// What a reading is judged by. Each lies about in [-1, 1]; the weights stand in ranking.cpp.
+enum class Feature : std::uint8_t {
+  coverage,      // share of the question's words that the reading explains
+  unexplained,   // how many words it does not explain, up to 2, halved
+  text_cover,    // share of the predicate's text that the question says
+  relation,      // 1: some word of the question names the predicate; 0: it was inferred
+  inferred,      // 1: the only predicate that joins this class and this entity
+  link,          // how well the names fit, 1 for exact ones
+  expected,      // 1: values are of the expected kind (who: people); -1: they are not
+  head_class,    // 1: values are of the class asked for; -1: they are not
+  name_class,    // 1: the name is of the class said beside it
+  direction,     // 1: the order of words agrees with the direction, -1: it does not
+  weak_name,     // 1: the name is a common word
+  partial_name,  // 1: an unexplained word stands beside the name, as if it were longer
+  prominence,    // how much is known of the entity
+  missing,       // 1: the KB has no such fact
+  identifier,    // 1: asks yes or no of a flag, etc.: shapes that need little
+  count_
+};
+inline constexpr std::size_t feature_count = static_cast<std::size_t>(Feature::count_);
+std::string_view feature_name(Feature feature);
+using Features = std::array<float, feature_count>;
+
+struct Reading {
+  Shape shape = Shape::forward;
+  const Mention* mention = nullptr;      // null for members and flagged
+  const Candidate* candidate = nullptr;  // null when the mention is a value
+  kb::TermId entity;                     // the candidate's, or the value
+  const Mention* second = nullptr;       // of a check
+  const Candidate* second_candidate = nullptr;
+  kb::TermId second_entity;
+  std::optional<std::size_t> predicate;  // index into the lexicon
+  std::optional<std::size_t> of_class;   // the class asked for, index into the lexicon
+  RelationMatch match;
+  Mask names;  // units that the names take
+  Mask explained_by_class;
+  std::vector<kb::TermId> answers;  // entities or values; empty for checks
+  std::vector<kb::Triple> facts;    // the first ones that support the answer
+  std::uint64_t fact_count = 0;
+  bool truth = false;     // of a check
+  bool inferred = false;  // no word of the question names the predicate
+  bool count = false;     // the number of answers is asked for
+  Features features{};
+  double score = 0;  // log-odds that it is right
+  double confidence = 0;
+  bool missing() const { return features[static_cast<std::size_t>(Feature::missing)] > 0; }
+};
+
+// The question with all that was found in it, shared by the stages of one ask.
+struct Context {
+  const kb::View& view;
+  const Lexicon& lexicon;
+  const Question& question;
+  const Frame& frame;
+  const Links& links;
+  const std::vector<ClassMention>& classes;
+  const RelationMatcher& relations;
+  const Deadline& deadline;
+};
+
+inline constexpr std::size_t max_evidence = 20;
+inline constexpr std::size_t max_answers = 20000;  // of one reading
+
+class ReadingBuilder {
+ public:
+  explicit ReadingBuilder(const Context& context);
+  // All readings worth judging, unordered. Errors: corrupt, io.
+  base::Result<std::vector<Reading>> build();
+
+ private:
+  using Facts = std::vector<kb::Triple>;
+  struct InverseCount;
+
+  base::Status build_from(const Mention& mention);
+  base::Status build_from_entity(const Mention& mention, const Candidate& candidate,
+                                 const std::vector<RelationMatch>& matches, const Mask& names);
+  base::Status build_from_value(const Mention& mention, const std::vector<RelationMatch>& matches,
+                                const Mask& names);
+  base::Status build_definition(const Mention& mention, const Candidate& candidate, const Mask& names);
+  base::Status build_checks();
+  base::Status build_pair(const Mention& a, const Mention& b);
+  base::Status build_pair_check(const Mention& a, const Candidate& first, const Mention& b,
+                                const Candidate* second, kb::TermId object,
+                                const std::vector<RelationMatch>& matches, const Mask& names);
+  base::Status build_kind_checks(const Mention& mention, const Candidate& candidate, const Mask& names);
+  base::Status build_class_readings();
+
+  // Facts with the entity as subject, by predicate of the lexicon.
+  base::Result<const Facts*> facts_of(kb::TermId entity);
+  static Facts with_predicate(const Facts& facts, kb::TermId predicate);
+  base::Result<Facts> inverse_facts(std::size_t predicate, kb::TermId object);
+  // Keeps the answers of the class asked for; sets of_class.
+  base::Status apply_class(Reading& reading);
+  base::Result<bool> is_of_class(kb::TermId entity, const std::vector<std::size_t>& classes);
+  bool is_head(const ClassMention& mention) const;
+  Reading start(Shape shape, const Mention* mention, const Candidate* candidate, const Mask& names) const;
+  void set_forward(Reading& reading, const Facts& facts) const;
+  void set_inverse(Reading& reading, const Facts& facts) const;
+  static RelationMatch no_match(std::size_t predicate, std::size_t units);
+  Mask mask_of(const Mention& a, const Mention* b = nullptr) const;
+
+  const Context& context_;
+  std::unordered_map<std::uint64_t, Facts> facts_;
+  std::unordered_map<std::uint64_t, bool> of_class_;  // entity and class index mixed
+  std::vector<Reading> readings_;
+};
+
+// Fills features, score and confidence, and puts the best first.
+void judge(const Context& context, std::vector<Reading>& readings);
+// The confidence of the best reading once its rivals are known: another answer that is nearly as good takes
+// from it.
+double calibrated(const Reading& best, double rival_score);
+
+}  // namespace askbase::qa
