@@ -94,6 +94,7 @@ class Loader {
   std::map<std::string, std::string> owners_;  // of sources that this load fills: which of ours brought it
   std::map<std::string, SourceId> graph_ids_;
   BadLines bad_;
+  std::uint64_t taken_ = 0;  // facts of all files
   LoadReport report_;
 };
 
@@ -263,6 +264,7 @@ base::Status Loader::load_file(SourceToLoad& source, const FileToLoad& file) {
       predicates.emplace(fact.predicate.value, triple.predicate);
     }
     ASKBASE_ASSIGN(triple.object, update_->intern(fact.object));
+    ++taken_;
     return update_->add(id, triple, fact.row);
   }));
   progress.finish();
@@ -320,20 +322,23 @@ base::Status Loader::commit() {
   for (const std::string& alias : options_.alias_predicates) {
     ASKBASE_TRY(update_->add_alias_predicate(looks_like_iri(alias) ? alias : name_iri("p", alias)));
   }
-  // Each phase is a piece of work of its own to the eye.
+  // Each phase is a piece of work of its own to the eye, as long as there are facts.
   std::unique_ptr<base::Progress> progress;
   std::string shown;
+  const auto end_phase = [&] {
+    if (!progress) return;
+    progress->update(taken_);
+    progress->finish();
+  };
   ASKBASE_ASSIGN(report_.summary, update_->commit([&](std::string_view phase, double share) {
-    constexpr double steps = 1000;
-    if (phase != shown) {
-      if (progress) progress->finish();
-      shown = phase;
-      progress = std::make_unique<base::Progress>(shown, static_cast<std::uint64_t>(steps), "steps",
-                                                  options_.progress);
-    }
-    progress->update(static_cast<std::uint64_t>(share * steps));
-  }));
-  if (progress) progress->finish();
+                   if (phase != shown) {
+                     end_phase();
+                     shown = phase;
+                     progress = std::make_unique<base::Progress>(shown, taken_, "facts", options_.progress);
+                   }
+                   progress->update(static_cast<std::uint64_t>(share * static_cast<double>(taken_)));
+                 }));
+  end_phase();
   return {};
 }
 

@@ -200,6 +200,7 @@ class Player {
       const auto old = source.rows;
       if (cleared.contains(name)) source.rows.clear();
       for (const Fact& fact : removals[name]) source.rows.erase(fact);
+      if (!removals[name].empty()) source.record.hash.clear();
       for (const auto& [fact, row] : adds[name])
         source.rows[fact] = !cleared.contains(name) && old.contains(fact) ? old.at(fact) : row;
     }
