@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "base/json.h"
@@ -14,6 +15,8 @@ using base::Json;
 constexpr std::size_t max_code_points = 200;
 constexpr std::size_t examples_kept = 60;
 constexpr std::size_t max_starts = 12;  // places of the question where a name may begin
+constexpr std::size_t names_looked_at = 24;
+constexpr std::chrono::milliseconds question_patience{100}, patience{150};
 
 struct Suggestion {
   std::string text, kind;  // kind: "question", "entity"
@@ -36,27 +39,41 @@ std::vector<std::size_t> name_starts(std::string_view text) {
 }
 
 // Completes the end of the text with names of entities: "capital of Fra" -> "capital of France". The longest
-// end that begins a name counts; one letter is no beginning.
+// end that begins a name counts; one letter is no beginning. Labels come before aliases, which are often
+// codes and abbreviations.
 base::Result<std::vector<Suggestion>> complete(const kb::View& view, std::string_view text,
-                                               std::string_view lang, std::size_t limit) {
-  std::vector<Suggestion> found;
+                                               std::string_view lang) {
+  std::vector<Suggestion> labels, aliases;
   for (const std::size_t start : name_starts(text)) {
     const std::string_view end = text.substr(start);
     const std::string key = base::match_key(end);
     if (base::count_code_points(key) < 2) continue;
     ASKBASE_ASSIGN(const bool begins, kb::has_prefix(view, key));
     if (!begins) continue;
-    ASKBASE_ASSIGN(const auto matches, kb::search(view, end, lang, limit));
+    ASKBASE_ASSIGN(const auto matches, kb::search(view, end, lang, names_looked_at));
     for (const kb::EntityMatch& match : matches) {
       if (!base::match_key(match.name.text).starts_with(key)) continue;
       ASKBASE_ASSIGN(const kb::Term term, view.term(match.entity));
       if (term.kind != kb::TermKind::iri) continue;
-      found.push_back({std::string(text.substr(0, start)) + match.name.text,
-                       start == 0 ? "entity" : "question", term.value});
+      auto& list = match.name.kind == kb::NameKind::label ? labels : aliases;
+      list.push_back({std::string(text.substr(0, start)) + match.name.text,
+                      start == 0 ? "entity" : "question", term.value});
     }
-    if (!found.empty()) break;
+    if (!labels.empty() || !aliases.empty()) break;
   }
-  return found;
+  std::move(aliases.begin(), aliases.end(), std::back_inserter(labels));
+  return labels;
+}
+
+// Only a question that has an answer is worth suggesting. Asks the engine, for a moment at most.
+bool can_be_answered(const qa::Engine& engine, const Suggestion& suggestion, base::Language lang) {
+  qa::Request request;
+  request.question = suggestion.text;
+  request.lang = lang;
+  request.top = 1;
+  request.timeout = question_patience;
+  const auto response = engine.ask(request);
+  return response && !response->answers.empty();
 }
 
 base::Result<std::vector<Suggestion>> suggestions(const ApiContext& context, std::string_view text,
@@ -69,8 +86,12 @@ base::Result<std::vector<Suggestion>> suggestions(const ApiContext& context, std
   }
   const bool complete_question = text.ends_with("?") || text.ends_with("？");
   if (!key.empty() && !complete_question) {
-    ASKBASE_ASSIGN(auto names, complete(*context.engine.view(), text, base::language_code(lang), limit));
-    std::move(names.begin(), names.end(), std::back_inserter(all));
+    ASKBASE_ASSIGN(const auto names, complete(*context.engine.view(), text, base::language_code(lang)));
+    const auto end = std::chrono::steady_clock::now() + patience;
+    for (const Suggestion& name : names) {
+      if (all.size() >= limit || std::chrono::steady_clock::now() > end) break;
+      if (name.kind == "entity" || can_be_answered(context.engine, name, lang)) all.push_back(name);
+    }
   }
   std::set<std::string> seen;
   std::erase_if(all, [&](const Suggestion& one) { return !seen.insert(one.text).second; });
