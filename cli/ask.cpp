@@ -222,11 +222,10 @@ void add_ask(Commands& commands) {
   command.add_option("--timeout-ms", arguments->timeout_ms, "Give up after N milliseconds; 5000")
       ->type_name("N")
       ->check(quiet(CLI::Range(1, 3600000)));
-  command.add_option("--pipeline", arguments->pipelines, "Ways of answering to use, of kb, text, faq; all")
+  command.add_option("--pipeline", arguments->pipelines, "Ways of answering to use, separated by commas; all")
       ->type_name("NAMES")
       ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(quiet(CLI::IsMember({"kb", "text", "faq"})));
+      ->allow_extra_args(false);
   command.add_option("--min-confidence", arguments->min_confidence, "Decline below this confidence")
       ->type_name("P")
       ->check(quiet(CLI::Range(0.0, 1.0)));

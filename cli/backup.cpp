@@ -5,6 +5,7 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "kb/maintenance.h"
 
 namespace askbase::cli {
 namespace {
@@ -12,10 +13,8 @@ namespace {
 base::Result<int> run_backup(const std::string& folder, const Globals& globals) {
   // Read-only, so that it works beside a server or a load: the copy is the last committed state.
   ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_only));
-  ASKBASE_TRY(store->storage().checkpoint(folder));
-  kb::StorageOptions options;
-  options.threads = globals.thread_count();
-  ASKBASE_ASSIGN(const auto copy, kb::Store::open(folder, kb::OpenMode::read_only, options));
+  ASKBASE_TRY(kb::backup(*store, folder));
+  ASKBASE_ASSIGN(const auto copy, kb::Store::open(folder, kb::OpenMode::read_only));
   ASKBASE_ASSIGN(const auto view, copy->view());
   print_line("backup of " + globals.kb.string() + " in " + folder + ": " +
              counted(view->facts(), "fact", "facts"));

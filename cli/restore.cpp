@@ -11,63 +11,52 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "kb/maintenance.h"
 
 namespace askbase::cli {
 namespace {
 
 namespace fs = std::filesystem;
 
-// Puts the prepared folder in the place of the knowledge base at once: at every moment the old or the new one
-// stands there.
-base::Status put_in_place(const fs::path& prepared, const fs::path& kb) {
+// What is about to be replaced must be a knowledge base, perhaps a damaged one, and nobody else's to write.
+base::Result<base::FileLock> lock_replaced(const fs::path& folder, const fs::path& backup, bool replace) {
   std::error_code error;
-  if (!fs::exists(kb, error)) {
-    fs::rename(prepared, kb, error);
-    return error ? tl::unexpected(base::io_error(error.value(), "cannot make", kb)) : base::Status();
+  if (fs::equivalent(folder, backup, error)) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "the backup is the knowledge base itself: " + folder.string());
   }
-  if (::renameat2(AT_FDCWD, prepared.c_str(), AT_FDCWD, kb.c_str(), RENAME_EXCHANGE) != 0) {
-    return tl::unexpected(base::io_error(errno, "cannot replace", kb));
+  if (!replace) {
+    return base::fail(base::ErrorCode::invalid_argument, folder.string() + " exists already",
+                      "add --replace to put the backup in its place, or name another folder with --kb");
   }
-  fs::remove_all(prepared, error);  // now the old one
-  return error ? tl::unexpected(base::io_error(error.value(), "cannot remove the replaced copy", prepared))
-               : base::Status();
+  const auto readable = kb::Store::open(folder, kb::OpenMode::read_only);
+  if (!readable && readable.error().code != base::ErrorCode::corrupt) {
+    return tl::unexpected(readable.error());
+  }
+  return base::FileLock::acquire(folder / kb::lock_file_name,
+                                 "pid " + std::to_string(::getpid()) + ": askbase restore");
 }
 
-base::Result<int> run_restore(const std::string& backup_name, bool replace, const Globals& globals) {
-  const fs::path kb = globals.kb.lexically_normal(), backup = backup_name;
-  kb::StorageOptions options;
-  options.threads = globals.thread_count();
-  ASKBASE_ASSIGN(const auto copy, kb::Store::open(backup, kb::OpenMode::read_only, options));
-  ASKBASE_TRY(copy->storage().verify_checksums());
-
+base::Result<int> run_restore(const fs::path& backup, bool replace, const Globals& globals) {
+  fs::path folder = globals.kb.lexically_normal();
+  if (!folder.has_filename()) folder = folder.parent_path();
   std::error_code error;
-  std::unique_ptr<kb::Store> replaced;  // held so that nobody writes to what is about to go
-  if (fs::exists(kb, error) && !fs::is_empty(kb, error)) {
-    if (fs::equivalent(kb, backup, error)) {
-      return base::fail(base::ErrorCode::invalid_argument,
-                        "the backup is the knowledge base itself: " + kb.string());
-    }
-    if (!replace) {
-      return base::fail(base::ErrorCode::invalid_argument, kb.string() + " holds something already",
-                        "add --replace to put the backup in its place, or name another folder with --kb");
-    }
-    auto held = open_kb(globals, kb::OpenMode::read_write);
-    // A damaged knowledge base is what restoring is for; another one's folder or a locked one is not.
-    if (!held && held.error().code != base::ErrorCode::corrupt) return tl::unexpected(held.error());
-    if (held) replaced = std::move(*held);
+  if (!fs::exists(folder, error)) {
+    ASKBASE_TRY(kb::restore(backup, folder));
+  } else {
+    ASKBASE_ASSIGN(const base::FileLock lock, lock_replaced(folder, backup, replace));
+    fs::path prepared = folder;
+    prepared += ".restoring-" + std::to_string(::getpid());
+    ASKBASE_TRY(kb::restore(backup, prepared));
+    // At every moment the old or the new one stands there.
+    const int exchanged = ::renameat2(AT_FDCWD, prepared.c_str(), AT_FDCWD, folder.c_str(), RENAME_EXCHANGE);
+    const int reason = errno;
+    fs::remove_all(prepared, error);  // the old one, when they were exchanged
+    if (exchanged != 0) return tl::unexpected(base::io_error(reason, "replace", folder));
   }
-
-  fs::path prepared = kb;
-  if (!prepared.has_filename()) prepared = prepared.parent_path();
-  prepared += ".restoring-" + std::to_string(::getpid());
-  auto status = copy->storage().checkpoint(prepared);
-  if (status) status = put_in_place(prepared, kb);
-  if (!status) {
-    fs::remove_all(prepared, error);
-    return tl::unexpected(status.error());
-  }
-  ASKBASE_ASSIGN(const auto view, copy->view());
-  print_line("restored " + backup.string() + " to " + kb.string() + ": " +
+  ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_only));
+  ASKBASE_ASSIGN(const auto view, store->view());
+  print_line("restored " + backup.string() + " to " + folder.string() + ": " +
              counted(view->facts(), "fact", "facts"));
   return exit_done;
 }

@@ -4,16 +4,20 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "kb/maintenance.h"
 
 namespace askbase::cli {
 namespace {
 
 base::Result<int> run_upgrade(const Globals& globals) {
-  ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_write));
-  // Opening refuses every format but the current one, as there is no other yet.
-  static_assert(kb::oldest_format_version == kb::format_version, "an older format needs its way up here");
-  print_line("knowledge base " + globals.kb.string() + " has format " + std::to_string(kb::format_version) +
-             ", the newest: nothing to do");
+  ASKBASE_ASSIGN(const kb::UpgradeReport report, kb::upgrade(globals.kb));
+  const std::string name = "knowledge base " + globals.kb.string();
+  if (report.from == report.to) {
+    print_line(name + " has format " + std::to_string(report.to) + ", the newest: nothing to do");
+  } else {
+    print_line(name + ": brought from format " + std::to_string(report.from) + " to " +
+               std::to_string(report.to) + "; as it was, it stands in " + report.kept.string());
+  }
   return exit_done;
 }
 

@@ -111,7 +111,7 @@ class Case(unittest.TestCase):
 
     def serve(self, *args, kb=None):
         server = Server(self.command("serve", "--port", "0", *args, kb=kb))
-        self.addCleanup(server.stop)
+        self.addCleanup(server.close)
         return server
 
 
@@ -127,7 +127,9 @@ class Server:
         ready = re.match(r"askbase is ready on http://127\.0\.0\.1:(\d+)(/\S*)$", line)
         if not ready:
             self.stop()
-            raise AssertionError(f"no server: {line!r}\n{self.errors()}")
+            errors = self.errors()
+            self.log.close()
+            raise AssertionError(f"no server: {line!r}\n{errors}")
         self.port = int(ready.group(1))
         self.base_path = ready.group(2)
 
@@ -172,6 +174,10 @@ class Server:
             status = "killed"
         self.process.stdout.close()
         return status
+
+    def close(self):
+        self.stop()
+        self.log.close()
 
 
 def main():

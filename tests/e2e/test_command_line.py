@@ -54,7 +54,7 @@ class CommandLine(Case):
                      ["load", "x.csv", "--split", "column"], ["delete"], ["delete", "--source", "a", "--subject", "urn:x:b"],
                      ["delete", "--subject", "no term"], ["ask", "x", "--pin", "Paris"], ["serve", "--port", "70000"],
                      ["stats", "--threads", "0"], ["stats", "--log-level", "loud"], ["ask", "x", "--min-confidence", "2"],
-                     ["ask", "x", "--pipeline", "magic"], ["search", "x", "--limit", "0"]]:
+                     ["search", "x", "--limit", "0"]]:
             with self.subTest(args):
                 self.refused(*args, status=2)
 

@@ -27,7 +27,6 @@ class Killed(Case):
         """Fifty loads, each killed with SIGKILL at a random moment."""
         rng = random.Random(20240229)
         self.askbase("load", self.file("data.nt", version(0)))
-        states = {self.export()}
         start = time.monotonic()
         self.file("data.nt", version(1))
         self.askbase("load", self.path("data.nt"))
@@ -36,7 +35,6 @@ class Killed(Case):
         killed_early = finished = after = 0
         for round_number in range(2, 52):
             self.file("data.nt", version(round_number))
-            expected_after = None
             process = subprocess.Popen(self.command("load", self.path("data.nt")), stdout=subprocess.DEVNULL,
                                        stderr=subprocess.DEVNULL)
             time.sleep(rng.uniform(0, duration * 1.1))
@@ -49,8 +47,7 @@ class Killed(Case):
                 # Not as before: then wholly the new version.
                 fresh = self.path(f"fresh-{round_number}")
                 self.askbase("load", self.path("data.nt"), kb=fresh)
-                expected_after = self.export(kb=fresh)
-                self.assertEqual(found == expected_after, True, f"round {round_number}: a mix of two states")
+                self.assertTrue(found == self.export(kb=fresh), f"round {round_number}: a mix of two states")
                 after += 1
                 current = found
             elif status == 0:
@@ -62,7 +59,6 @@ class Killed(Case):
         self.askbase("load", self.path("data.nt"))
         size = sum(os.path.getsize(os.path.join(at, name)) for at, _, names in os.walk(self.kb) for name in names)
         self.assertLess(size, 60 << 20)
-        self.assertTrue(states)
 
     def test_kill_of_the_very_first_load(self):
         rng = random.Random(5)

@@ -91,7 +91,7 @@ class Load(Case):
         self.assertIn("more.nt", self.refused("delete", "--source", "more.nt"))
         gone = self.json("delete", "--subject", "urn:x:Freedonia", "--predicate", "<urn:x:p:capital>")
         self.assertEqual(gone["removed"], 1)
-        self.assertEqual(self.answer("What is the capital of Freedonia?") == "Fredville", False)
+        self.assertNotEqual(self.answer("What is the capital of Freedonia?"), "Fredville")
         self.assertEqual(self.json("delete", "--object", '"Sylvania"@en')["removed"], 1)
         self.assertEqual([e["id"] for e in self.json("search", "Sylvania") if e["match"] == "exact" and e["label"] == "Sylvania"
                           and e.get("lang") == "en"], [])
@@ -118,12 +118,15 @@ class Load(Case):
 
     def test_wordings(self):
         self.load_cities()
-        question = "Which town governs Freedonia?"
-        self.assertNotEqual(self.answer(question), "Fredville")
-        words = self.file("w.jsonl", '{"predicate":"urn:x:p:capital","lang":"en","wording":"which town governs"}\n'
-                                     '{"predicate":"urn:x:p:capital","lang":"zh","wording":"由哪座城治理"}\n')
+        questions = {"What is the flumber of Freedonia?": "Fredville", "弗里多尼亚的龙头城是哪里？": "弗雷德维尔"}
+        for question, answer in questions.items():
+            self.assertNotEqual(self.answer(question), answer)
+        words = self.file("w.jsonl", '{"predicate":"urn:x:p:capital","lang":"en","wording":"flumber"}\n'
+                                     '{"predicate":"urn:x:p:capital","lang":"zh","wording":"龙头城"}\n')
         self.askbase("load", "--wordings", words)
-        self.assertEqual(self.answer(question), "Fredville")
+        for question, answer in questions.items():
+            self.assertEqual(self.answer(question), answer)
+        self.refused("load", "--wordings", self.file("bad.jsonl", '{"predicate":"urn:x:p:capital"}\n'))
 
     def test_bad_lines_stop_or_are_skipped(self):
         path = self.file("bad.nt", "<urn:x:a> <urn:x:b> <urn:x:c> .\nnot a triple\n<urn:x:a> <urn:x:b> <urn:x:d> .\n")
@@ -146,9 +149,6 @@ class Load(Case):
 
 
 class Tables(Case):
-    def questions(self, kb=None):
-        self.assertEqual(self.answer("Where was Ann Lee born?", kb=kb) in ("Fredville",), True)
-
     def test_preview_loads_nothing(self):
         path = self.file("people.csv", PEOPLE_CSV)
         out = self.askbase("load", path, "--preview").stdout
@@ -166,13 +166,11 @@ class Tables(Case):
     def test_a_table_can_be_asked(self):
         self.askbase("load", self.file("people.csv", PEOPLE_CSV), "--split", "languages=;")
         self.assertEqual(self.answer("What is the birthplace of Ann Lee?"), "Fredville")
-        self.assertEqual(self.answer("What is the birthplace of Kim O'Hara?") in ("Fredville", "entity_unknown"), True)
+        self.assertEqual(self.answer("What is the birthplace of O'Hara, Kim?"), "Fredville")
         response = self.ask("What is the birthplace of Bob Stone?")
         evidence = response["answers"][0]["evidence"][0]
         self.assertEqual((evidence["source"], evidence["row"]), ("people.csv", 2))
-        languages = [value["value"] if isinstance(value, dict) else value
-                     for value in self.objects("Ann Lee", "languages")]
-        self.assertEqual(len(languages), 2)
+        self.assertEqual(len(self.objects("Ann Lee", "languages")), 2)
         self.check()
 
     def objects(self, name, predicate_label):
@@ -210,9 +208,11 @@ class Tables(Case):
         self.assertIn("line one\\nline two, end", facts)
 
     def test_triple_table(self):
-        self.askbase("load", self.file("t.tsv", "Alan PULIDO\tplays in club\tTigres\nTigres\tcountry\tMexico\n"))
-        self.assertEqual(self.answer("Which country is Tigres in?") in ("Mexico", "relation_unmatched"), True)
-        self.assertEqual(self.json("show", "Alan PULIDO")["facts_total"] >= 1, True)
+        self.askbase("load", self.file("t.tsv", "subject\tpredicate\tobject\nAlan PULIDO\tplays in club\tTigres\n"
+                                                "Tigres\tcountry\tMexico\n"))
+        self.assertEqual(self.answer("Which club does Alan Pulido play in?"), "Tigres")
+        self.assertEqual(self.answer("What is the country of Tigres?"), "Mexico")
+        self.assertEqual(len(self.objects("Alan PULIDO", "plays in club")), 1)
 
     def test_id_and_label_columns(self):
         path = self.file("t.csv", "code,title,size\nX1,First,10\nX2,Second,20\n")
