@@ -52,7 +52,13 @@ bool TurtleFilter::next(char& byte) {
   }
   ++column_;
   line_ended_ = byte == '\n';
-  last_ = byte;
+  if (state_ != State::normal || pending_at_ != pending_.size()) {
+    last_mark_ = 0;
+  } else if (byte == '.' ? !in_name_ : byte == '}') {
+    last_mark_ = byte;
+  } else if (byte != ' ' && byte != '\t' && byte != '\n' && byte != '\r') {
+    last_mark_ = 0;
+  }
   return true;
 }
 
@@ -235,13 +241,11 @@ bool TurtleFilter::escape() {
 
 void TurtleFilter::skip_statement() {
   const bool whole_graph = braces_ > 0;
-  // The parser looks one byte ahead: the statement may have ended with the byte that it found wrong.
-  char byte = last_;
-  do {
-    if (state_ != State::normal || pending_at_ != pending_.size()) continue;
-    if (byte == '}' && braces_ == 0) break;
-    if (byte == '.' && !in_name_ && !whole_graph) break;
-  } while (next(byte));
+  // The parser looks ahead: the statement may have ended before the byte that it found wrong.
+  char byte = 0;
+  while (whole_graph ? last_mark_ != '}' || braces_ > 0 : last_mark_ != '.' && last_mark_ != '}') {
+    if (!next(byte)) break;
+  }
   depth_ = braces_ = 0;
 }
 

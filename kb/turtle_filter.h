@@ -68,7 +68,7 @@ class TurtleFilter {
   std::size_t term_bytes_ = 0;
   std::uint64_t line_ = 1, column_ = 0;
   bool line_ended_ = false;
-  char last_ = 0;
+  char last_mark_ = 0;  // '.' or '}' when nothing but white space has come since
   bool has_marker_ = false;
 };
 
