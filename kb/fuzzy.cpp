@@ -1,7 +1,9 @@
-// Words are found by their grams. One edit of a word touches at most four of its trigrams (a transposition
-// does; of a Chinese word's bigrams, three), so that among 4k + 1 of them at least one is also a gram of
-// every word within k edits. The rarest are asked, each for words of nearly the same length, and what comes
-// is measured.
+// Words are found by their grams. A letter put in, left out or replaced touches at most three trigrams of a
+// word (of a Chinese word's bigrams, two), so of 3k + 1 of them at least one is also a gram of every word
+// within k such edits: the rarest are asked, each for words of nearly the same length, and what comes is
+// measured. A swap of neighbours would touch one gram more; asking for so many would bring in the most
+// frequent ones. So each swap is made, and the swapped word, whose new grams are mostly unheard of, is asked
+// with k - 1 edits.
 #include "kb/fuzzy.h"
 
 #include <algorithm>
@@ -9,6 +11,8 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "base/text.h"
@@ -54,35 +58,121 @@ base::Result<std::uint64_t> gram_count(const Snapshot& snapshot, std::uint64_t g
   return count;
 }
 
-struct CountedGram {
-  std::uint64_t gram = 0, count = 0;
+// Looks for the words near one word.
+class WordSearch {
+ public:
+  WordSearch(const Snapshot& snapshot, std::u32string word)
+      : snapshot_(snapshot),
+        word_(std::move(word)),
+        limit_(max_word_edits(word_)),
+        mask_(letter_mask(word_)) {}
+
+  base::Result<std::vector<WordCandidate>> run() {
+    if (word_.empty()) return std::move(found_);
+    if (limit_ == 0) {
+      ASKBASE_TRY(look_up(word_));
+      return std::move(found_);
+    }
+    cursor_ = snapshot_.cursor(Table::grams, {});
+    const std::size_t touched = base::is_han(word_[0]) ? 2 : 3;
+    const auto edits = static_cast<std::size_t>(limit_);
+    ASKBASE_TRY(scan_rarest(word_, touched * edits + 1, edits));
+    for (std::size_t i = 0; i + 1 < word_.size(); ++i) {
+      if (word_[i] == word_[i + 1] || (is_digit(word_[i]) && is_digit(word_[i + 1]))) continue;
+      std::u32string swapped = word_;
+      std::swap(swapped[i], swapped[i + 1]);
+      if (limit_ == 1) {
+        ASKBASE_TRY(look_up(swapped));
+      } else {
+        ASKBASE_TRY(scan_rarest(swapped, (touched + 1) * (edits - 1) + 1, edits - 1));
+      }
+    }
+    ASKBASE_TRY(cursor_->status());
+    std::sort(found_.begin(), found_.end(),
+              [](const WordCandidate& a, const WordCandidate& b) { return a.word < b.word; });
+    found_.erase(std::unique(found_.begin(), found_.end(),
+                             [](const WordCandidate& a, const WordCandidate& b) { return a.word == b.word; }),
+                 found_.end());
+    return std::move(found_);
+  }
+
+ private:
+  // Keeps the word when the vocabulary has it.
+  base::Status look_up(std::u32string_view other) {
+    const std::string bytes = base::to_utf8(other);
+    std::string value;
+    ASKBASE_ASSIGN(const bool known, snapshot_.get(Table::vocabulary, bytes, value));
+    if (known) found_.push_back({bytes, base::edit_distance(word_, other, limit_)});
+    return {};
+  }
+
+  // Measures the words that share one of the rarest grams with this one and differ by at most so much in
+  // length.
+  base::Status scan_rarest(std::u32string_view like, std::size_t wanted, std::size_t edits) {
+    std::vector<std::uint64_t> grams;
+    std::size_t length = 0;
+    word_grams(base::to_utf8(like), grams, length);
+    std::vector<std::pair<std::uint64_t, std::uint64_t>> counted;  // how many words, gram
+    for (const std::uint64_t gram : grams) {
+      const auto [at, added] = counts_.try_emplace(gram, 0);
+      if (added) {
+        ASKBASE_ASSIGN(at->second, gram_count(snapshot_, gram));
+      }
+      counted.emplace_back(at->second, gram);
+    }
+    std::sort(counted.begin(), counted.end());
+    if (counted.size() > wanted) counted.resize(wanted);
+    for (const auto& [count, gram] : counted) {
+      // What is scanned first is scanned for the most lengths.
+      if (count > 0 && scanned_.insert(gram).second) {
+        scan(gram, length > edits ? length - edits : 1, std::min(length + edits, max_gram_length));
+      }
+    }
+    return {};
+  }
+
+  void scan(std::uint64_t gram, std::size_t shortest, std::size_t longest) {
+    prefix_.clear();
+    append_gram(prefix_, gram);
+    const std::size_t gram_size = prefix_.size();
+    prefix_ += static_cast<char>(shortest);
+    cursor_->seek(prefix_);
+    prefix_.resize(gram_size);
+    for (; cursor_->valid(); cursor_->next()) {
+      const std::string_view key = cursor_->key();
+      if (!key.starts_with(prefix_) || key.size() != gram_size + 1) return;
+      if (static_cast<unsigned char>(key[gram_size]) > longest) return;
+      std::string_view word;
+      for (std::string_view row = cursor_->value(); take_word(row, word);) measure(word);
+    }
+  }
+
+  void measure(std::string_view other) {
+    candidate_.clear();
+    std::uint64_t mask = 0;
+    for (std::size_t at = 0; at < other.size();) {
+      const char32_t c = next_code_point(other, at);
+      candidate_ += c;
+      mask |= std::uint64_t{1} << (c & 63U);
+    }
+    // One edit takes away one letter at most and brings one at most.
+    if (std::popcount(mask_ & ~mask) > limit_ || std::popcount(mask & ~mask_) > limit_) return;
+    if (!same_digits(word_, candidate_)) return;
+    const int distance = base::edit_distance(word_, candidate_, limit_);
+    if (distance <= limit_) found_.push_back({std::string(other), distance});
+  }
+
+  const Snapshot& snapshot_;
+  const std::u32string word_;
+  const int limit_;
+  const std::uint64_t mask_;
+  std::unique_ptr<Cursor> cursor_;
+  std::unordered_map<std::uint64_t, std::uint64_t> counts_;  // of words, by gram
+  std::unordered_set<std::uint64_t> scanned_;                // grams
+  std::vector<WordCandidate> found_;
+  std::string prefix_;
+  std::u32string candidate_;
 };
-
-// The rarest of the grams that occur at all, at most `wanted` with those that do not, in byte order.
-base::Result<std::vector<std::uint64_t>> rarest_grams(const Snapshot& snapshot,
-                                                      const std::vector<std::uint64_t>& grams,
-                                                      std::size_t wanted) {
-  std::vector<CountedGram> counted;
-  counted.reserve(grams.size());
-  for (const std::uint64_t gram : grams) {
-    ASKBASE_ASSIGN(const std::uint64_t count, gram_count(snapshot, gram));
-    counted.push_back({gram, count});
-  }
-  std::stable_sort(counted.begin(), counted.end(),
-                   [](const CountedGram& a, const CountedGram& b) { return a.count < b.count; });
-  if (counted.size() > wanted) counted.resize(wanted);
-  std::vector<std::uint64_t> out;
-  for (const CountedGram& one : counted) {
-    if (one.count > 0) out.push_back(one.gram);
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-base::Result<bool> in_vocabulary(const Snapshot& snapshot, std::string_view word) {
-  std::string value;
-  return snapshot.get(Table::vocabulary, word, value);
-}
 
 }  // namespace
 
@@ -95,72 +185,7 @@ int max_word_edits(std::u32string_view word) {
 }
 
 base::Result<std::vector<WordCandidate>> similar_vocabulary(const Snapshot& snapshot, std::string_view word) {
-  std::vector<WordCandidate> found;
-  const std::u32string points = base::to_code_points(word);
-  const int limit = max_word_edits(points);
-  if (limit == 0) {
-    if (word.empty()) return found;
-    ASKBASE_ASSIGN(const bool known, in_vocabulary(snapshot, word));
-    if (known) found.push_back({std::string(word), 0});
-    return found;
-  }
-  const bool han = base::is_han(points[0]);
-  std::vector<std::uint64_t> grams;
-  std::size_t length = 0;
-  word_grams(word, grams, length);
-  const auto edits = static_cast<std::size_t>(limit);
-  ASKBASE_ASSIGN(grams, rarest_grams(snapshot, grams, han ? 3 * edits + 1 : 4 * edits + 1));
-
-  const std::size_t shortest = length > edits ? length - edits : 1;
-  const std::size_t longest = std::min(length + edits, max_gram_length);
-  const std::uint64_t mask = letter_mask(points);
-  const std::unique_ptr<Cursor> cursor = snapshot.cursor(Table::grams, {});
-  std::string prefix;
-  std::u32string candidate;
-  for (const std::uint64_t gram : grams) {
-    prefix.clear();
-    append_gram(prefix, gram);
-    const std::size_t gram_size = prefix.size();
-    prefix += static_cast<char>(shortest);
-    cursor->seek(prefix);
-    prefix.resize(gram_size);
-    for (; cursor->valid(); cursor->next()) {
-      const std::string_view key = cursor->key();
-      if (!key.starts_with(prefix) || key.size() < gram_size + 2) break;
-      if (static_cast<unsigned char>(key[gram_size]) > longest) break;
-      const std::string_view other = key.substr(gram_size + 1);
-      candidate.clear();
-      std::uint64_t other_mask = 0;
-      for (std::size_t at = 0; at < other.size();) {
-        const char32_t c = next_code_point(other, at);
-        candidate += c;
-        other_mask |= std::uint64_t{1} << (c & 63U);
-      }
-      // One edit takes away one letter at most and brings one at most.
-      if (std::popcount(mask & ~other_mask) > limit || std::popcount(other_mask & ~mask) > limit) continue;
-      if (!same_digits(points, candidate)) continue;
-      const int distance = base::edit_distance(points, candidate, limit);
-      if (distance <= limit) found.push_back({std::string(other), distance});
-    }
-  }
-  ASKBASE_TRY(cursor->status());
-  // Eight trigrams are one too few for six letters: swapping the first two and the last two touches all.
-  if (!han && points.size() == 6) {
-    std::u32string swapped = points;
-    std::swap(swapped[0], swapped[1]);
-    std::swap(swapped[4], swapped[5]);
-    const std::string other = base::to_utf8(swapped);
-    ASKBASE_ASSIGN(const bool known, in_vocabulary(snapshot, other));
-    if (known && same_digits(points, swapped)) {
-      found.push_back({other, base::edit_distance(points, swapped, limit)});
-    }
-  }
-  std::sort(found.begin(), found.end(),
-            [](const WordCandidate& a, const WordCandidate& b) { return a.word < b.word; });
-  found.erase(std::unique(found.begin(), found.end(),
-                          [](const WordCandidate& a, const WordCandidate& b) { return a.word == b.word; }),
-              found.end());
-  return found;
+  return WordSearch(snapshot, base::to_code_points(word)).run();
 }
 
 namespace {
@@ -344,11 +369,12 @@ base::Result<std::vector<std::string>> words_with_part(const Snapshot& snapshot,
   append_gram(prefix, rarest);
   const std::unique_ptr<Cursor> cursor = snapshot.cursor(Table::grams, prefix);
   cursor->seek(prefix + static_cast<char>(length));
-  for (std::size_t scanned = 0; scanned < max_scanned && cursor->valid(); ++scanned, cursor->next()) {
-    const std::string_view key = cursor->key();
-    if (!key.starts_with(prefix) || key.size() <= prefix.size() + 1) break;
-    const std::string_view word = key.substr(prefix.size() + 1);
-    if (word.find(part) != std::string_view::npos) found.emplace_back(word);
+  for (std::size_t scanned = 0; scanned < max_scanned && cursor->valid(); cursor->next()) {
+    if (cursor->key().size() != prefix.size() + 1) break;
+    std::string_view word;
+    for (std::string_view row = cursor->value(); scanned < max_scanned && take_word(row, word); ++scanned) {
+      if (word.find(part) != std::string_view::npos) found.emplace_back(word);
+    }
   }
   ASKBASE_TRY(cursor->status());
   return found;

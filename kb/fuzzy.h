@@ -38,7 +38,7 @@ struct KeyCandidate {
 base::Result<std::vector<KeyCandidate>> similar_keys(const Snapshot& snapshot, std::string_view key);
 
 // Han words of the vocabulary that hold this Han text of two characters and more, in the order of the table,
-// of at most max_scanned entries looked at.
+// of at most max_scanned words looked at.
 base::Result<std::vector<std::string>> words_with_part(const Snapshot& snapshot, std::string_view part,
                                                        std::size_t max_scanned);
 

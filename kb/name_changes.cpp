@@ -18,6 +18,7 @@ constexpr std::size_t batch_names = 1 << 15;   // folded at once by all threads
 constexpr std::size_t batch_bytes = 64 << 20;  // or these, when names are long
 constexpr std::size_t block_bytes = 1 << 18;   // of an arena
 constexpr std::size_t min_parallel = 4096;     // names or records below which threads do not pay
+constexpr std::size_t fetch_ahead = 16;        // sorted records point all over the arenas
 constexpr std::size_t steps_before_seek = 4;   // a short way in a table is walked, not sought
 
 // Keeps bytes in place until it dies.
@@ -44,7 +45,7 @@ class Arena {
 
 // An entry of the names table that is put or erased. Points into an arena.
 struct Record {
-  std::uint64_t head = 0;  // the first eight bytes, big-endian: most comparisons end here
+  std::uint64_t head = 0, neck = 0;  // the first 16 bytes, big-endian: most comparisons end here
   const char* data = nullptr;
   std::uint32_t size = 0;
   std::uint16_t key_size = 0;
@@ -65,6 +66,7 @@ std::uint64_t head_of(std::string_view bytes) {
 // Of equal entries, the added one comes first.
 bool before_in_table(const Record& a, const Record& b) {
   if (a.head != b.head) return a.head < b.head;
+  if (a.neck != b.neck) return a.neck < b.neck;
   const int order = a.bytes().compare(b.bytes());
   if (order != 0) return order < 0;
   return a.add && !b.add;
@@ -79,20 +81,18 @@ struct KeyChange {
 // Numbers words in the order in which they are first met. Open addressing: a bulk load looks up millions.
 class WordNumbers {
  public:
-  WordNumbers() : slots_(1 << 12, empty) {}
+  WordNumbers() : slots_(1 << 12) {}
 
   std::uint32_t number(std::string_view word) {
-    const std::size_t hash = std::hash<std::string_view>{}(word);
-    std::size_t slot = hash & (slots_.size() - 1);
-    while (slots_[slot] != empty) {
-      const std::uint32_t found = slots_[slot];
-      if (hashes_[found] == hash && words_[found] == word) return found;
-      slot = (slot + 1) & (slots_.size() - 1);
+    const auto hash = static_cast<std::uint32_t>(std::hash<std::string_view>{}(word));
+    Slot* slot = &slots_[hash & (slots_.size() - 1)];
+    while (slot->number != empty) {
+      if (slot->hash == hash && words_[slot->number] == word) return slot->number;
+      slot = next(slot, slots_);
     }
     const auto added = static_cast<std::uint32_t>(words_.size());
-    slots_[slot] = added;
+    *slot = {hash, added};
     words_.push_back(word);
-    hashes_.push_back(hash);
     if (words_.size() * 2 > slots_.size()) grow();
     return added;
   }
@@ -100,20 +100,26 @@ class WordNumbers {
 
  private:
   static constexpr std::uint32_t empty = UINT32_MAX;
+  struct Slot {
+    std::uint32_t hash = 0, number = empty;
+  };
 
+  static Slot* next(Slot* slot, std::vector<Slot>& slots) {
+    return slot == &slots.back() ? slots.data() : slot + 1;
+  }
   void grow() {
-    std::vector<std::uint32_t> slots(slots_.size() * 2, empty);
-    for (std::uint32_t i = 0; i < words_.size(); ++i) {
-      std::size_t slot = hashes_[i] & (slots.size() - 1);
-      while (slots[slot] != empty) slot = (slot + 1) & (slots.size() - 1);
-      slots[slot] = i;
+    std::vector<Slot> slots(slots_.size() * 2);
+    for (const Slot& old : slots_) {
+      if (old.number == empty) continue;
+      Slot* slot = &slots[old.hash & (slots.size() - 1)];
+      while (slot->number != empty) slot = next(slot, slots);
+      *slot = old;
     }
     slots_.swap(slots);
   }
 
   std::vector<std::string_view> words_;
-  std::vector<std::size_t> hashes_;
-  std::vector<std::uint32_t> slots_;
+  std::vector<Slot> slots_;
 };
 
 base::Result<std::uint64_t> read_count(const Snapshot& snapshot, Table table, std::string_view key) {
@@ -155,9 +161,10 @@ base::Status drop_idle(const Snapshot& before, std::vector<Record>& records) {
   return cursor->status();
 }
 
-// The keys that come or go by these changes (nothing idle among them).
+// The keys that come or go by these changes (nothing idle among them). They are copied close together: what
+// follows reads each several times, in the order of words.
 base::Result<std::vector<KeyChange>> key_changes(const Snapshot& before, bool fresh,
-                                                 const std::vector<Record>& records) {
+                                                 const std::vector<Record>& records, Arena& arena) {
   std::vector<KeyChange> changes;
   const std::unique_ptr<Cursor> cursor = fresh ? nullptr : before.cursor(Table::names, {});
   bool placed = false;
@@ -165,6 +172,7 @@ base::Result<std::vector<KeyChange>> key_changes(const Snapshot& before, bool fr
   for (std::size_t begin = 0, end; begin < records.size(); begin = end) {
     const std::string_view key = records[begin].key();
     std::size_t adds = 0;
+    if (begin + fetch_ahead < records.size()) __builtin_prefetch(records[begin + fetch_ahead].data);
     for (end = begin; end < records.size() && records[end].key() == key; ++end)
       adds += records[end].add ? 1 : 0;
     const std::size_t removes = end - begin - adds;
@@ -179,7 +187,7 @@ base::Result<std::vector<KeyChange>> key_changes(const Snapshot& before, bool fr
       }
     }
     const bool was = old_entries > 0, is = adds > 0 || old_entries > removes;
-    if (was != is) changes.push_back({key, is});
+    if (was != is) changes.push_back({arena.keep(key), is});
   }
   if (cursor) ASKBASE_TRY(cursor->status());
   return changes;
@@ -190,8 +198,9 @@ base::Status put_or_erase(Write& write, Table table, std::string_view key, bool 
 }
 
 base::Status write_names(Write& write, const std::vector<Record>& records) {
-  for (const Record& record : records) {
-    ASKBASE_TRY(put_or_erase(write, Table::names, record.bytes(), record.add));
+  for (std::size_t i = 0; i < records.size(); ++i) {
+    if (i + fetch_ahead < records.size()) __builtin_prefetch(records[i + fetch_ahead].data);
+    ASKBASE_TRY(put_or_erase(write, Table::names, records[i].bytes(), records[i].add));
   }
   return {};
 }
@@ -221,7 +230,10 @@ base::Status write_grams(const Snapshot& before, bool fresh, Write& write,
     }
   }
   std::sort(postings.begin(), postings.end());
-  std::string key, value;
+  std::string key, value, old;
+  const auto put_or_erase_row = [&](bool put) {
+    return put ? write.put(Table::grams, key, value) : write.erase(Table::grams, key);
+  };
   for (std::size_t begin = 0, end; begin < postings.size(); begin = end) {
     std::int64_t delta = 0;
     for (end = begin; end < postings.size() && postings[end].gram == postings[begin].gram; ++end) {
@@ -234,22 +246,30 @@ base::Status write_grams(const Snapshot& before, bool fresh, Write& write,
       key += '\0';
       std::int64_t count = delta;
       if (!fresh) {
-        ASKBASE_ASSIGN(const std::uint64_t old, read_count(before, Table::grams, key));
-        count += static_cast<std::int64_t>(old);
+        ASKBASE_ASSIGN(const std::uint64_t before_it, read_count(before, Table::grams, key));
+        count += static_cast<std::int64_t>(before_it);
       }
-      if (count > 0) {
-        value.clear();
-        append_varint(value, static_cast<std::uint64_t>(count));
-        ASKBASE_TRY(write.put(Table::grams, key, value));
-      } else {
-        ASKBASE_TRY(write.erase(Table::grams, key));
-      }
+      value.clear();
+      append_varint(value, static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0)));
+      ASKBASE_TRY(put_or_erase_row(count > 0));
     }
-    for (std::size_t i = begin; i < end; ++i) {
+    for (std::size_t row = begin, row_end; row < end; row = row_end) {
       key.resize(gram_size);
-      key += static_cast<char>(postings[i].length);
-      key += words[postings[i].word].word;
-      ASKBASE_TRY(put_or_erase(write, Table::grams, key, words[postings[i].word].appears));
+      key += static_cast<char>(postings[row].length);
+      old.clear();
+      if (!fresh) ASKBASE_TRY(before.get(Table::grams, key, old));
+      // Merges the changes into the row; both are sorted.
+      value.clear();
+      std::string_view rest = old, word;
+      bool more = take_word(rest, word);
+      for (row_end = row; row_end < end && postings[row_end].length == postings[row].length; ++row_end) {
+        const WordChange& change = words[postings[row_end].word];
+        for (; more && word < change.word; more = take_word(rest, word)) append_word(value, word);
+        if (more && word == change.word) more = take_word(rest, word);
+        if (change.appears) append_word(value, change.word);
+      }
+      for (; more; more = take_word(rest, word)) append_word(value, word);
+      ASKBASE_TRY(put_or_erase_row(!value.empty()));
     }
   }
   return {};
@@ -268,6 +288,7 @@ base::Status write_words(const Snapshot& before, bool fresh, Write& write,
   std::vector<std::string_view> words;
   std::vector<std::uint32_t> seen;
   for (std::size_t i = 0; i < changes.size(); ++i) {
+    if (i + fetch_ahead < changes.size()) __builtin_prefetch(changes[i + fetch_ahead].key.data());
     split_words(changes[i].key, words);
     seen.clear();
     for (const std::string_view word : words) {
@@ -310,6 +331,8 @@ base::Status write_words(const Snapshot& before, bool fresh, Write& write,
   for (const std::uint32_t number : order) {
     const std::string_view word = numbers.words()[number];
     for (const std::size_t end = at + posted[number]; at < end; ++at) {
+      if (at + fetch_ahead < by_word.size())
+        __builtin_prefetch(changes[by_word[at + fetch_ahead]].key.data());
       const KeyChange& change = changes[by_word[at]];
       key.assign(word);
       key += '\0';
@@ -391,7 +414,8 @@ struct NameChanges::State {
         entry.clear();
         append_name_entry(entry, under, variant, name);
         const std::string_view kept = arena.keep(entry);
-        out.push_back({head_of(kept), kept.data(), static_cast<std::uint32_t>(kept.size()),
+        out.push_back({head_of(kept), head_of(kept.substr(std::min<std::size_t>(kept.size(), 8))),
+                       kept.data(), static_cast<std::uint32_t>(kept.size()),
                        static_cast<std::uint16_t>(under.size()), raw.add});
       };
       put(key, false);
@@ -444,7 +468,8 @@ base::Status NameChanges::write(Write& write) {
   } else {
     ASKBASE_TRY(drop_idle(state.before, state.records));
   }
-  ASKBASE_ASSIGN(const std::vector<KeyChange> changes, key_changes(state.before, fresh, state.records));
+  Arena keys;
+  ASKBASE_ASSIGN(const std::vector<KeyChange> changes, key_changes(state.before, fresh, state.records, keys));
   if (state.threads == 1 || state.records.size() < min_parallel) {
     ASKBASE_TRY(write_names(write, state.records));
     return write_words(state.before, fresh, write, changes);

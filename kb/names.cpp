@@ -207,4 +207,16 @@ void append_gram(std::string& out, std::uint64_t gram) {
   if ((gram & mask) != 0) base::append_utf8(out, static_cast<char32_t>(gram & mask));
 }
 
+bool take_word(std::string_view& row, std::string_view& word) {
+  if (row.empty()) return false;
+  word = row.substr(0, row.find('\0'));
+  row.remove_prefix(std::min(row.size(), word.size() + 1));
+  return true;
+}
+
+void append_word(std::string& row, std::string_view word) {
+  row += word;
+  row += '\0';
+}
+
 }  // namespace askbase::kb

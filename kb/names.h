@@ -5,7 +5,9 @@
 //   words       word, NUL, key                                        -> nothing (keys of several words only)
 //   vocabulary  word                                                  -> varint: how many keys hold the word
 //   grams       gram, NUL                                             -> varint: how many words hold the gram
-//               gram, length byte, word                               -> nothing
+//               gram, length byte                                     -> the words of that length with the
+//               gram, in
+//                                                                        byte order, each ended by NUL
 //
 // A key is base::match_key of the name, cut to 512 bytes. A name has one main key and up to three variants
 // (variant_keys), whose kind byte has its high bit set. Words of a key are what stands between its spaces,
@@ -62,5 +64,9 @@ bool read_name_entry(std::string_view table_key, NameEntry& entry);
 // each once.
 void word_grams(std::string_view word, std::vector<std::uint64_t>& grams, std::size_t& length);
 void append_gram(std::string& out, std::uint64_t gram);
+
+// The words of a row of the grams table: takes the first from the row, false when there is none.
+bool take_word(std::string_view& row, std::string_view& word);
+void append_word(std::string& row, std::string_view word);
 
 }  // namespace askbase::kb
