@@ -16,7 +16,6 @@
 namespace askbase::kb {
 namespace {
 
-constexpr std::size_t kMemory = 256 << 20;
 constexpr std::uint64_t kInterruptEvery = 4096;
 
 // Lines of a run, in a file without a name.
@@ -85,9 +84,12 @@ class LineRun {
 
 class LineSorter {
  public:
+  explicit LineSorter(std::size_t memory_bytes) : memory_bytes_(memory_bytes) {}
+
   base::Status add(std::string_view line) {
-    if (text_.size() + line.size() > kMemory - lines_.size() * sizeof(Place) && !lines_.empty())
+    if (text_.size() + lines_.size() * sizeof(Place) + line.size() > memory_bytes_ && !lines_.empty()) {
       ASKBASE_TRY(spill());
+    }
     lines_.push_back({text_.size(), line.size()});
     text_ += line;
     return {};
@@ -148,6 +150,7 @@ class LineSorter {
     return {};
   }
 
+  std::size_t memory_bytes_;
   std::string text_;
   std::vector<Place> lines_;
   std::vector<LineRun> runs_;
@@ -180,7 +183,7 @@ class Spelling {
 }  // namespace
 
 base::Status export_facts(const View& view, const std::function<base::Status(std::string_view line)>& sink,
-                          bool quads, const std::optional<std::string>& source) {
+                          bool quads, const std::optional<std::string>& source, std::size_t memory_bytes) {
   std::optional<SourceId> only;
   std::vector<std::pair<SourceId, std::string>> graphs;  // by id
   ASKBASE_ASSIGN(const std::vector<Source> sources, view.sources());
@@ -194,7 +197,7 @@ base::Status export_facts(const View& view, const std::function<base::Status(std
                       "list them with `askbase stats`");
   }
   std::sort(graphs.begin(), graphs.end());
-  LineSorter sorter;
+  LineSorter sorter(memory_bytes);
   Spelling spelling(view);
   base::Status status;
   std::uint64_t seen = 0;

@@ -306,7 +306,7 @@ class FactReader {
     }
     if (lang != nullptr) {
       if (lang->value.kind != Kind::text || value->value.kind != Kind::text ||
-          !is_language_tag(lang->value.text)) {
+          !valid_language_tag(lang->value.text)) {
         reason = "\"lang\" must be a language tag such as \"en\" or \"zh\", and \"value\" a text";
         return false;
       }
@@ -397,7 +397,7 @@ base::Status read_wordings(base::Input& input, const PredicateResolver& resolve,
                      if (find(parser.members, "lang") != nullptr) {
                        const auto given = required_text(parser.members, "lang", reason);
                        if (!given) return {};
-                       if (!is_language_tag(*given)) {
+                       if (!valid_language_tag(*given)) {
                          reason = "\"lang\" must be a language tag such as \"en\" or \"zh\"";
                          return {};
                        }

@@ -1,5 +1,5 @@
 // Loading files into the store: RDF, JSON lines, tables, wordings. One call is one atomic update: on an
-// error (strict mode) or Ctrl-C the KB stays as it was.
+// error (strict mode) or Ctrl-C the KB stays as it was. docs/loading.md is the page to this header.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +38,7 @@ struct LoadOptions {
   bool wordings = false;                      // JSONL of {"predicate", "lang", "wording"}
   std::vector<std::string> alias_predicates;  // further IRIs or column names that give aliases
   TableOptions table;
-  std::string base_iri;  // for relative IRIs in Turtle; default urn:askbase:file:NAME
+  std::string base_iri;  // for relative IRIs in Turtle; default urn:askbase:file:SOURCE/
   std::size_t threads = 2;
   std::function<void(const std::string& line)> progress;  // default: standard error (base/progress.h)
 };
@@ -56,15 +56,21 @@ struct LoadReport {
   double seconds = 0;
 };
 
-// Every path is one source named after the file (or options.source for all of them together). "-" is
-// standard input and needs options.format. Errors: bad_input with file:line: reason, not_found, io,
-// cancelled, locked.
+// Every path is one source named after the file (or options.source for all of them together), whose facts
+// replace what the source had. A source whose files would give what they gave before is left as it is, and a
+// notice says so. Named graphs are sources of their own (kind "graph", loaded_from the load's source); those
+// that a former load of the source brought, and this one does not, are removed. "-" is standard input and
+// needs options.format. options.progress may be called by another thread than the caller's, one at a time.
+// One load a store at a time. Errors: bad_input with file:line: reason, not_found, io, unsupported,
+// invalid_argument, cancelled, locked.
 base::Result<LoadReport> load(Store& store, const std::vector<std::filesystem::path>& paths,
                               const LoadOptions& options);
 
 // What `load --preview` shows of a table.
 struct ColumnPreview {
-  std::string name, type;  // type: number, date, entity, text, id, label, alias
+  // number, date, year, entity, text, id, label, alias, empty; of the other layouts subject, predicate,
+  // object or id, language, text, kind.
+  std::string name, type;
   std::uint64_t filled = 0, distinct = 0;
   std::vector<std::string> examples;  // at most 3
 };
@@ -79,8 +85,13 @@ struct TablePreview {
 };
 base::Result<TablePreview> preview_table(const std::filesystem::path& path, const LoadOptions& options);
 
-// Writes every fact (of one source, when named) as sorted N-Triples, or N-Quads with the source as graph.
+// Writes every fact (of one source, when named) as canonical N-Triples, or as N-Quads with the source as
+// graph: a line for each source of a fact; a source whose name is no IRI is written as
+// urn:askbase:source:NAME, which loading turns back. Lines come without their end, sorted by bytes, each
+// once, whatever ids the KB uses; those beyond memory_bytes are sorted through temporary files. Errors:
+// not_found, io, corrupt, cancelled, the sink's.
 base::Status export_facts(const View& view, const std::function<base::Status(std::string_view line)>& sink,
-                          bool quads, const std::optional<std::string>& source);
+                          bool quads, const std::optional<std::string>& source,
+                          std::size_t memory_bytes = 256 << 20);
 
 }  // namespace askbase::kb

@@ -112,7 +112,9 @@ Term text_in_its_language(std::string_view text) { return Term::text(std::string
 
 std::string source_to_graph(std::string_view source) {
   const bool reserved = source.substr(0, source_prefix.size()) == source_prefix;
-  if (!reserved && (is_absolute_iri(source) || source.substr(0, 2) == "_:")) return std::string(source);
+  const bool blank = source.starts_with("_:") && BlankLabels::is_kept(source.substr(2)) &&
+                     valid_blank_label(source.substr(2));
+  if (!reserved && (blank || is_absolute_iri(source))) return std::string(source);
   return std::string(source_prefix) + encode_name(source);
 }
 

@@ -217,7 +217,7 @@ bool NTriplesLine::literal(Term& term) {
     start = ++at_;
     while (at_ != end_ && (is_letter(*at_) || is_digit(*at_) || *at_ == '-')) ++at_;
     term.lang.assign(start, at_);
-    if (!is_language_tag(term.lang)) {
+    if (!valid_language_tag(term.lang)) {
       at_ = start;
       return wrong("not a language tag");
     }

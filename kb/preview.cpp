@@ -48,7 +48,9 @@ base::Result<std::vector<Example>> examples(const TableSource& source, const Tab
     if (outcome == TableReader::Outcome::end) break;
     if (outcome == TableReader::Outcome::bad) continue;
     if (plan.layout == TableLayout::triples) {
-      const auto field = [&](std::size_t i) { return std::string(rows->field(plan.triple[i])); };
+      const auto field = [&](std::size_t i) {
+        return std::string(without_brackets(rows->field(plan.triple[i])));
+      };
       out.push_back({field(0), field(1), field(2), !rows->quoted(plan.triple[2])});
       continue;
     }

@@ -198,7 +198,7 @@ class TurtleReader {
     term.lang.clear();
     if (lang != nullptr && lang->n_bytes > 0) {
       term.lang.assign(view(*lang));
-      if (!is_language_tag(term.lang)) {
+      if (!valid_language_tag(term.lang)) {
         refuse("@" + term.lang + " is no language tag");
         return false;
       }

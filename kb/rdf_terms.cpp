@@ -83,14 +83,6 @@ std::string without_dots(std::string_view path) {
   return out;
 }
 
-bool has_kb_form(std::string_view label) {
-  if (label.size() < kHashDigits + 3 || label[0] != 'b' || label[kHashDigits + 1] != 'x') return false;
-  for (std::size_t i = 1; i <= kHashDigits; ++i) {
-    if (!is_hex(label[i])) return false;
-  }
-  return true;
-}
-
 }  // namespace
 
 BlankLabels::BlankLabels(std::string_view source) {
@@ -101,8 +93,16 @@ BlankLabels::BlankLabels(std::string_view source) {
   prefix_ += 'x';
 }
 
+bool BlankLabels::is_kept(std::string_view label) {
+  if (label.size() < kHashDigits + 3 || label[0] != 'b' || label[kHashDigits + 1] != 'x') return false;
+  for (std::size_t i = 1; i <= kHashDigits; ++i) {
+    if (!is_hex(label[i])) return false;
+  }
+  return true;
+}
+
 void BlankLabels::write(std::string_view label, std::string& out) const {
-  if (has_kb_form(label)) {
+  if (is_kept(label)) {
     out = label;
     return;
   }
@@ -153,21 +153,6 @@ std::string resolve_iri(std::string_view base, std::string_view reference) {
   }
   out += to.fragment;
   return out;
-}
-
-bool is_language_tag(std::string_view tag) {
-  bool first = true;
-  while (true) {
-    const std::size_t dash = tag.find('-');
-    const std::string_view part = tag.substr(0, dash);
-    if (part.empty()) return false;
-    for (const char c : part) {
-      if (!is_letter(c) && (first || !is_digit(c))) return false;
-    }
-    if (dash == std::string_view::npos) return true;
-    tag.remove_prefix(dash + 1);
-    first = false;
-  }
 }
 
 bool is_name_char(char32_t c, bool first) {

@@ -16,6 +16,8 @@ class BlankLabels {
  public:
   explicit BlankLabels(std::string_view source);
   void write(std::string_view label, std::string& out) const;
+  // Whether a label has that form.
+  static bool is_kept(std::string_view label);
 
  private:
   std::string prefix_;
@@ -30,8 +32,6 @@ bool is_absolute_iri(std::string_view iri);
 // The reference resolved against an absolute base (RFC 3986, section 5.2). An absolute reference is returned
 // as it is, dots and all.
 std::string resolve_iri(std::string_view base, std::string_view reference);
-// Letters, then groups of letters and digits after hyphens.
-bool is_language_tag(std::string_view tag);
 // The characters of a blank node's label (N-Triples: PN_CHARS_U, PN_CHARS) above ASCII.
 bool is_name_char(char32_t c, bool first);
 

@@ -37,10 +37,14 @@ struct Source {
   std::uint64_t facts = 0;
 };
 
+class SubjectCache;
+
 // One consistent state of the KB. Immutable and thread-safe. Every call may fail with corrupt or io.
 class View {
  public:
-  explicit View(std::shared_ptr<const Snapshot> snapshot);
+  // cache_bytes: for the facts of subjects that were asked for lately; 0: none.
+  explicit View(std::shared_ptr<const Snapshot> snapshot, std::size_t cache_bytes = 0);
+  ~View();
 
   // The id of a term that the KB knows, nothing when it knows it not. Packed literals are always known.
   base::Result<std::optional<TermId>> find(const Term& term) const;
@@ -67,8 +71,13 @@ class View {
   const Snapshot& snapshot() const { return *snapshot_; }
 
  private:
+  // Reads the facts of a subject for the cache; false when there are too many for it.
+  base::Result<bool> read_subject(TermId subject, std::string& facts) const;
+  base::Status match_stored(const Pattern& pattern, const std::function<bool(const Triple&)>& visitor) const;
+
   std::shared_ptr<const Snapshot> snapshot_;
   std::uint64_t facts_ = 0, version_ = 0;
+  std::unique_ptr<SubjectCache> cache_;
 };
 
 struct SourceChange {
@@ -102,7 +111,7 @@ class Update {
   base::Status add(SourceId source, const Term& subject, const Term& predicate, const Term& object,
                    std::uint64_t row);
   // Takes the fact from every source that has it (or from the one named), in the state before the update: a
-  // fact that the update adds as well stays.
+  // fact that the update adds as well stays. The sources' records lose their hash.
   virtual base::Status remove(const Triple& triple, std::optional<SourceId> source = std::nullopt) = 0;
 
   // Makes the predicate one that gives aliases, for good (kb/entity_index.h, LabelPredicates); the facts that
@@ -135,8 +144,9 @@ class Store {
   const Storage& storage() const { return *storage_; }
 
  private:
-  explicit Store(std::unique_ptr<Storage> storage);
+  Store(std::unique_ptr<Storage> storage, std::size_t view_cache_bytes);
   std::unique_ptr<Storage> storage_;
+  std::size_t view_cache_bytes_;
   std::atomic<bool> updating_ = false;
   mutable std::mutex mutex_;
   mutable std::shared_ptr<const View> view_;  // of the storage's newest snapshot, when it has been asked for

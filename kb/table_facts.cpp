@@ -157,13 +157,6 @@ class RowWriter {
              alias_ = iri_term(iri::skos_alt_label);
 };
 
-// A name as triple files write it: <...> around names or IRIs is left out.
-std::string_view without_brackets(std::string_view name) {
-  if (name.size() > 2 && name.front() == '<' && name.back() == '>')
-    return base::trim(name.substr(1, name.size() - 2));
-  return name;
-}
-
 class TripleWriter {
  public:
   TripleWriter(const TablePlan& plan, FactSink& sink) : plan_(plan), sink_(sink) {}

@@ -15,7 +15,7 @@ namespace {
 
 using Record = std::vector<std::string>;
 
-constexpr std::size_t kHeadRows = 500;
+constexpr std::size_t kHeadRows = 5000;
 // Share of a column's values that must read as numbers (dates ...) for the column to be one of them. Those
 // that do not are kept as texts; below this many values all must.
 constexpr double kTypical = 0.95;
@@ -62,11 +62,22 @@ bool is_number(std::string_view text) {
   return parse_number(text, NumberStyle::point) || parse_number(text, NumberStyle::comma);
 }
 
+// A field of the first row that is called as columns of names and ids are, and comes again in no other row.
+bool has_known_header(const std::vector<Record>& head, std::string_view table) {
+  const Record& first = head.front();
+  for (std::size_t column = 0; column < first.size(); ++column) {
+    if (read_header(first[column], table).role == HeaderRole::none) continue;
+    const bool again = std::any_of(head.begin() + 1, head.end(), [&](const Record& row) {
+      return column < row.size() && row[column] == first[column];
+    });
+    if (!again) return true;
+  }
+  return false;
+}
+
 bool first_row_is_header(const std::vector<Record>& head, std::string_view table) {
   const Record& first = head.front();
-  for (const std::string& field : first) {
-    if (read_header(field, table).role != HeaderRole::none) return true;
-  }
+  if (has_known_header(head, table)) return true;
   int data_votes = 0, header_votes = 0;
   for (std::size_t column = 0; column < first.size(); ++column) {
     const std::string& field = first[column];
@@ -135,14 +146,9 @@ void decide_layout(const std::vector<Record>& head, const TableSource& source, T
   const bool labels = looks_like_labels(head);
   plan.layout = wanted;
   if (wanted == TableLayout::automatic) {
-    const bool header_known =
-        first_row_is_header(head, source.name) &&
-        std::any_of(head.front().begin(), head.front().end(), [&](const std::string& field) {
-          return read_header(field, source.name).role != HeaderRole::none;
-        });
     if (labels) {
       plan.layout = TableLayout::labels;
-    } else if (columns || (!header_known && looks_like_triples(head, plan.format))) {
+    } else if (columns || (!has_known_header(head, source.name) && looks_like_triples(head, plan.format))) {
       plan.layout = TableLayout::triples;
     } else {
       plan.layout = TableLayout::rows;
@@ -424,6 +430,11 @@ std::string_view column_type_name(ColumnType type) {
       return "alias";
   }
   return "text";
+}
+
+std::string_view without_brackets(std::string_view name) {
+  if (name.size() <= 2 || name.front() != '<' || name.back() != '>') return name;
+  return base::trim(name.substr(1, name.size() - 2));
 }
 
 void TableColumn::each_value(std::string_view field,

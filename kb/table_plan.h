@@ -75,6 +75,9 @@ struct TablePlan {
 base::Result<TablePlan> plan_table(const TableSource& source, const LoadOptions& options,
                                    std::uint64_t most_rows = UINT64_MAX);
 
+// A name as files of facts write it: without the <...> that some put around names and IRIs.
+std::string_view without_brackets(std::string_view name);
+
 // The rows of a table under its plan: trimmed, and with as many fields as there are columns.
 class TableRows {
  public:

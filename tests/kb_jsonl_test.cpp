@@ -184,8 +184,8 @@ TEST_CASE("names come back from their IRIs") {
     if (c < 0xD800 || c >= 0xE000) base::append_utf8(all, c);
   }
   CHECK(decode_name(encode_name(all)) == all);
-  for (const char* source :
-       {"people.ttl", "http://x/g", "urn:askbase:source:x", "_:b1", "我的 表.csv", "a:b c", "100%"}) {
+  for (const char* source : {"people.ttl", "http://x/g", "urn:askbase:source:x", "_:b1", "_:b0123456789abxg",
+                             "我的 表.csv", "a:b c", "100%"}) {
     CAPTURE(source);
     CHECK(graph_to_source(source_to_graph(source)) == source);
   }
