@@ -1,7 +1,10 @@
 #include "qa/analysis.h"
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 
+#include "base/pinyin.h"
 #include "base/text.h"
 #include "base/tokenize.h"
 
@@ -27,6 +30,33 @@ bool is_symbol(std::string_view text) {
   const char32_t c = points[0];
   return c == U'$' || (c >= 0xA2 && c <= 0xA5) || (c >= 0x20A0 && c <= 0x20CF) || c == 0xFF04 ||
          c == 0xFFE5 || (c >= 0x2190 && c <= 0x2BFF) || (c >= 0x1F000 && c <= 0x1FAFF);
+}
+
+void find_numbers(Question& question) {
+  const std::vector<Unit>& units = question.units;
+  for (std::size_t i = 0; i < units.size(); ++i) {
+    if (!units[i].han) {
+      if (const std::optional<int> value = Words::number_of(units[i].key)) {
+        question.numbers.push_back({*value, i, i + 1});
+      }
+      continue;
+    }
+    std::u32string numerals;
+    std::size_t last = i;
+    while (last < units.size() && units[last].han) {
+      const char32_t c = base::to_code_points(units[last].key)[0];
+      if (std::u32string_view(U"一二三四五六七八九十百零").find(c) == std::u32string_view::npos) break;
+      numerals += c;
+      ++last;
+    }
+    if (last == i) continue;
+    // A single 一 is an article as a rule; after 第 it is a number.
+    const bool ordinal = i > 0 && units[i - 1].key == "第";
+    if (const std::optional<int> value = Words::number_of(numerals); value && (*value > 1 || ordinal)) {
+      question.numbers.push_back({*value, i, last});
+    }
+    i = last;
+  }
 }
 
 // Where the phrase that starts at `at` ends, or 0. Articles of the question may stand between its words.
@@ -142,6 +172,64 @@ void find_head(const Question& question, const Mask& names, std::size_t after, F
   frame.head_last = last;
 }
 
+// A limit needs a number: "more than 5 million", "before 1900", "超过一亿".
+bool near_number(const Question& question, const CueHit& hit) {
+  const std::vector<Unit>& units = question.units;
+  const bool letters = units[hit.first].key.starts_with("start") ||
+                       units[hit.first].key.starts_with("begin") || units[hit.first].key.starts_with("end") ||
+                       units[hit.first].key == "开" || units[hit.first].key == "结";
+  if (letters) return true;
+  const std::size_t from = hit.first >= 4 ? hit.first - 4 : 0;
+  for (std::size_t i = from; i < std::min(units.size(), hit.last + 3); ++i) {
+    if (units[i].number) return true;
+    const bool in_words =
+        std::any_of(question.numbers.begin(), question.numbers.end(),
+                    [&](const NumberHit& number) { return number.first <= i && i < number.last; });
+    if (in_words) return true;
+  }
+  return false;
+}
+
+bool is_plural(const Unit& unit) {
+  return !unit.han && unit.key.size() > 3 && unit.key.ends_with("s") && !unit.key.ends_with("ss") &&
+         !unit.key.ends_with("us") && !unit.key.ends_with("is");
+}
+
+// English: what the first question word asks for ("what ... when I call" asks for no time). In Chinese a
+// question word may stand anywhere, and there is one as a rule.
+Expect expected_kind(const Question& question, const Mask& names) {
+  const auto kind_of = [](Cue cue) -> std::optional<Expect> {
+    switch (cue) {
+      case Cue::time:
+        return Expect::time;
+      case Cue::count:
+      case Cue::number:
+        return Expect::number;
+      case Cue::place:
+        return Expect::place;
+      case Cue::person:
+        return Expect::person;
+      case Cue::which:
+        return Expect::any;
+      default:
+        return std::nullopt;
+    }
+  };
+  std::optional<Expect> best;
+  std::size_t best_first = 0;
+  for (const CueHit& hit : question.cues) {
+    const std::optional<Expect> kind = kind_of(hit.cue);
+    if (!kind || touches(names, hit.first, hit.last)) continue;
+    const bool han = question.units[hit.first].han;
+    const bool stronger = best && han && *best == Expect::any && *kind != Expect::any;
+    if (!best || stronger || (!han && hit.first < best_first)) {
+      best = kind;
+      best_first = hit.first;
+    }
+  }
+  return best.value_or(Expect::any);
+}
+
 }  // namespace
 
 bool touches(const Mask& mask, std::size_t first, std::size_t last) {
@@ -177,8 +265,15 @@ void find_phrases(Question& question) {
   question.cues = std::move(kept);
   for_each_phrase(question.units, words.concepts(),
                   [&](std::size_t first, std::size_t last, const ConceptSense& sense) {
-                    question.concepts.push_back({sense.id, sense.strength, first, last});
+                    question.concepts.push_back({sense.id, sense.strength, sense.opposite, first, last});
                   });
+  // "without access to the sea" holds the opposite "access to the sea".
+  std::erase_if(question.concepts, [&](const ConceptHit& hit) {
+    return std::any_of(question.concepts.begin(), question.concepts.end(), [&](const ConceptHit& other) {
+      return other.id == hit.id && other.opposite != hit.opposite && other.first <= hit.first &&
+             other.last >= hit.last && other.last - other.first > hit.last - hit.first;
+    });
+  });
 }
 
 Question analyse(std::string_view text) {
@@ -189,11 +284,16 @@ Question analyse(std::string_view text) {
   question.traditional = base::is_traditional(text);
   const std::string key = base::match_key(text);
   question.small_talk = words.is_small_talk(key);
+  bool after_comma = false;
   for (const base::Token& token : base::tokenize_characters(text)) {
     // Signs are no words, but "€" and a flag may be what the question is about.
     const bool sign = token.key.empty();
-    if (sign && !is_symbol(token.text)) continue;
+    if (sign && !is_symbol(token.text)) {
+      after_comma = token.text == "," || token.text == ";" || token.text == ":";
+      continue;
+    }
     Unit unit;
+    unit.after_comma = std::exchange(after_comma, false);
     unit.text = token.text;
     unit.key = sign ? token.text : token.key;
     unit.begin = token.begin;
@@ -201,6 +301,7 @@ Question analyse(std::string_view text) {
     unit.begin_byte = token.begin_byte;
     unit.end_byte = token.end_byte;
     unit.han = token.kind == base::TokenKind::han && token.end - token.begin == 1 && token.key.size() > 1;
+    if (unit.han) unit.sound = base::sound_of(base::to_code_points(token.key)[0]);
     unit.number = token.kind == base::TokenKind::number;
     unit.capital = is_capital(token.text);
     unit.stem = unit.han || unit.number ? unit.key : words.stem(unit.key);
@@ -211,6 +312,7 @@ Question analyse(std::string_view text) {
   mark_single_words(text, question.units);
   assign_weights(question.units);
   find_phrases(question);
+  find_numbers(question);
   return question;
 }
 
@@ -241,37 +343,44 @@ Frame frame_of(const Question& question, const Mask& names) {
   frame.question_word = has(Cue::person) || has(Cue::place) || has(Cue::time) || has(Cue::number) ||
                         has(Cue::count) || has(Cue::which);
   frame.count = has(Cue::count);
-  frame.expect = has(Cue::time)     ? Expect::time
-                 : has(Cue::count)  ? Expect::number
-                 : has(Cue::number) ? Expect::number
-                 : has(Cue::place)  ? Expect::place
-                 : has(Cue::person) ? Expect::person
-                                    : Expect::any;
+  frame.expect = expected_kind(question, names);
 
   const bool polite = starts_politely(units);
+  const CueHit* opening = nullptr;  // what the noun phrase asked for follows
   for (const CueHit& hit : question.cues) {
     if (!free(hit)) continue;
     const bool han = units[hit.first].han;
+    const bool leads = hit.first == 0 || (hit.first == 1 && units[0].role == Role::function);
+    const bool opens = hit.cue == Cue::which || hit.cue == Cue::count || hit.cue == Cue::list ||
+                       (hit.cue == Cue::time && hit.last - hit.first == 2);
+    if (opens && (opening == nullptr || hit.first < opening->first)) opening = &hit;
     switch (hit.cue) {
-      case Cue::boolean: {
-        // English asks yes or no by the first word, or by a tag at the end; Chinese anywhere.
-        const bool leads = hit.first == 0 || (hit.first == 1 && units[0].role == Role::function);
-        if ((han || (leads && !polite)) && !frame.question_word) frame.boolean = true;
+      case Cue::boolean:
+        // English asks yes or no by the word that leads; Chinese anywhere.
+        if ((han || (leads && !polite) || units[hit.first].after_comma) && !frame.question_word) {
+          frame.boolean = true;
+        }
         break;
-      }
       case Cue::list:
         if (han || hit.first <= 1 || polite) frame.list = true;
         break;
       case Cue::definition:
         frame.definition = true;
         break;
-      case Cue::superlative:
-      case Cue::comparison:
       case Cue::filter:
+        if (near_number(question, hit)) frame.blockers.push_back(hit);
+        break;
+      case Cue::superlative:
+        // 最早 and the like say when, not which of them.
+        if (!han || units[hit.first].role == Role::content) frame.blockers.push_back(hit);
+        break;
+      case Cue::comparison:
       case Cue::negation:
       case Cue::opinion:
-      case Cue::task:
         frame.blockers.push_back(hit);
+        break;
+      case Cue::task:
+        if (han || leads || polite) frame.blockers.push_back(hit);
         break;
       case Cue::manner:
         if (han || units[hit.first].key != "how" || !asks_for_a_name(question)) frame.blockers.push_back(hit);
@@ -286,17 +395,16 @@ Frame frame_of(const Question& question, const Mask& names) {
         break;
     }
   }
-  // "Berlin is the capital of Germany, right?"
+  // "Berlin is the capital of Germany, right?", "柏林是德国的首都吧？"
   if (!units.empty() && !frame.question_word && !frame.list) {
     const std::string& last = units.back().key;
-    if (last == "right" || last == "correct" || last == "true") frame.boolean = true;
+    if (last == "right" || last == "correct" || last == "true" || last == "吧") frame.boolean = true;
   }
   if (frame.boolean) frame.list = false;
-  for (const CueHit& hit : question.cues) {
-    const bool opens = hit.cue == Cue::which || hit.cue == Cue::count || hit.cue == Cue::list ||
-                       (hit.cue == Cue::time && hit.last - hit.first == 2);
-    if (opens && free(hit) && frame.head_last == frame.head_first)
-      find_head(question, names, hit.last, frame);
+  if (opening != nullptr) {
+    find_head(question, names, opening->last, frame);
+    const bool plural = frame.head_last > frame.head_first && is_plural(units[frame.head_last - 1]);
+    frame.several = frame.list || frame.count || plural;
   }
   return frame;
 }

@@ -31,7 +31,9 @@ struct Unit {
   std::string corrected;  // stem of the known word that this one probably misspells; empty otherwise
   std::uint32_t begin = 0, end = 0;            // code points of the question
   std::uint32_t begin_byte = 0, end_byte = 0;  // bytes of the question
+  std::uint16_t sound = 0;                     // of a Han character, base/pinyin.h
   bool han = false, number = false, capital = false;
+  bool after_comma = false;
   bool splits = false;  // a Han function word that no name runs across: 的, 是, 什么
   bool alone = false;   // a Han character that is a word by itself, as far as the dictionary knows
   Role role = Role::content;
@@ -46,6 +48,12 @@ struct CueHit {
 struct ConceptHit {
   ConceptId id = 0;
   float strength = 1;
+  bool opposite = false;
+  std::size_t first = 0, last = 0;
+};
+// A number in words: "fourteenth", "十四".
+struct NumberHit {
+  int value = 0;
   std::size_t first = 0, last = 0;
 };
 
@@ -61,6 +69,7 @@ struct Question {
   std::vector<Unit> units;   // punctuation is left out
   std::vector<CueHit> cues;  // hits inside longer hits are left out
   std::vector<ConceptHit> concepts;
+  std::vector<NumberHit> numbers;
 
   // The text as written from the first unit up to the last.
   std::string_view span(std::size_t first, std::size_t last) const;
@@ -81,6 +90,7 @@ struct Frame {
   bool boolean = false;     // wants yes or no
   bool count = false;       // wants how many
   bool list = false;        // wants all of them
+  bool several = false;     // expects more than one: "which countries", "哪些"
   bool definition = false;  // what is X, and nothing else
   bool question_word = false;
   std::vector<CueHit> blockers;  // cues of questions that facts do not answer: superlatives, opinions ...

@@ -135,7 +135,8 @@ base::Result<Choice> choose(const Context& context, const std::vector<Reading>& 
       missing != nullptr && missing->confidence >= threshold &&
       (best == nullptr || best->confidence < threshold || missing->score > best->score + missing_margin);
   if (fact_is_missing) {
-    choice.reason = Reason::fact_missing;
+    // Of a name that is only near a known one it is likelier that the KB has it not at all.
+    choice.reason = missing->mention->exact ? Reason::fact_missing : Reason::entity_unknown;
     choice.about = missing;
     choice.subject_text = missing->mention->text;
     return choice;
@@ -157,7 +158,7 @@ base::Result<Choice> choose(const Context& context, const std::vector<Reading>& 
     }
     choice.namesakes.push_back(std::move(namesakes));
     if (static_cast<float>(best->candidate->facts) < clearly_known * static_cast<float>(most)) {
-      choice.reason = Reason::ambiguous;
+      choice.reason = best->mention->exact ? Reason::ambiguous : Reason::entity_unknown;
       choice.subject_text = best->mention->text;
       return choice;
     }

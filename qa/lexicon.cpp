@@ -14,6 +14,15 @@ constexpr std::array<std::string_view, 38> derivations = {
     "ing", "ant", "ent",  "anc",  "enc", "ist", "ism", "ic",  "iti", "eri",   "ori", "ian", "an",
     "iv",  "age", "ship", "hood", "s",   "d",   "n",   "en",  "t",   "or",    "ar",  "ed"};
 
+// The word or its plural: classes are named, not alluded to ("national" is no nation).
+bool same_noun(const std::string& said, const std::string& named) {
+  if (said == named) return true;
+  const std::string& shorter = said.size() < named.size() ? said : named;
+  const std::string& longer = said.size() < named.size() ? named : said;
+  if (longer == shorter + "s" || longer == shorter + "es") return true;
+  return shorter.ends_with("y") && longer == shorter.substr(0, shorter.size() - 1) + "ies";
+}
+
 bool derived(const std::string& a, const std::string& b) {
   std::size_t common = 0;
   while (common < a.size() && common < b.size() && a[common] == b[common]) ++common;
@@ -60,6 +69,11 @@ const std::vector<TextPlace>* Lexicon::texts_with(const std::string& form) const
   return found == by_form_.end() ? nullptr : &found->second;
 }
 
+const std::vector<TextPlace>* Lexicon::texts_sounding(std::uint16_t sound) const {
+  const auto found = by_sound_.find(sound);
+  return found == by_sound_.end() ? nullptr : &found->second;
+}
+
 const std::vector<TextPlace>* Lexicon::texts_meaning(ConceptId id) const {
   const auto found = by_concept_.find(id);
   return found == by_concept_.end() ? nullptr : &found->second;
@@ -85,6 +99,8 @@ bool Lexicon::knows(const Unit& unit) const {
 std::string Lexicon::correct(const std::string& key) const {
   const std::u32string word = base::to_code_points(key);
   if (word.size() < 4 || word.size() > 24) return {};
+  // Of four letters one wrong leaves too little: only swapped ones are a slip.
+  const bool short_word = word.size() == 4;
   const int limit = word.size() >= 8 ? 2 : 1;
   const std::string* best = nullptr;
   int best_edits = limit + 1;
@@ -94,6 +110,8 @@ std::string Lexicon::correct(const std::string& key) const {
     // The first letter is seldom wrong, and then by swapping with the second.
     if (spelling[0] != word[0] && !(spelling[0] == word[1] && spelling[1] == word[0])) continue;
     const int edits = base::edit_distance(spelling, word, best_edits - 1);
+    if (short_word && !std::is_permutation(word.begin(), word.end(), spelling.begin(), spelling.end()))
+      continue;
     if (edits < best_edits) {
       best_edits = edits;
       best = &stem;
@@ -116,8 +134,10 @@ std::vector<ClassMention> Lexicon::find_classes(const Question& question) const 
         bool same = true, misspelt = false;
         for (std::size_t w = 0; w < words.size() && same; ++w) {
           const Unit& unit = units[i + w];
-          same = unit.stem == words[w].form || unit.corrected == words[w].form;
-          misspelt |= unit.stem != words[w].form;
+          const bool as_written =
+              unit.stem == words[w].form && (words[w].han || same_noun(unit.key, words[w].key));
+          same = as_written || unit.corrected == words[w].form;
+          misspelt |= !as_written;
         }
         // One character is a class only where it is a word: 市 in 市长 is not a city.
         if (same && words.size() == 1 && words[0].han && !units[i].alone) same = false;

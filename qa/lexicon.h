@@ -23,8 +23,10 @@ enum class ValueKind : std::uint8_t { entity, number, time, boolean, text };
 std::string_view value_kind_name(ValueKind kind);
 
 struct TextWord {
-  std::string form;  // stem, or one Han character
-  float weight = 1;  // by rarity among the predicates; function words weigh nothing
+  std::string form;         // stem, or one Han character
+  std::string key;          // as written, folded
+  std::uint16_t sound = 0;  // of a Han character
+  float weight = 1;         // by rarity among the predicates; function words weigh nothing
   bool han = false;
 };
 
@@ -32,6 +34,7 @@ struct TextWord {
 struct TextConcept {
   ConceptId id = 0;
   float strength = 1;
+  bool opposite = false;
   std::uint16_t first = 0, last = 0;
 };
 
@@ -42,7 +45,8 @@ struct RelationText {
   Origin origin = Origin::label;
   std::vector<TextWord> words;
   std::vector<TextConcept> concepts;
-  float weight = 0;  // of all words together
+  bool opposite = false;  // says the opposite of the label: "on the sea" for "landlocked"
+  float weight = 0;       // of all words together
 };
 
 struct ClassShare {
@@ -101,6 +105,8 @@ class Lexicon {
 
   // The texts that share a word, a concept or (Han) a character with the question's word.
   const std::vector<TextPlace>* texts_with(const std::string& form) const;
+  // Texts with a character of that sound.
+  const std::vector<TextPlace>* texts_sounding(std::uint16_t sound) const;
   const std::vector<TextPlace>* texts_meaning(ConceptId id) const;
   // Words of the predicates' texts that have the same stem but for an ending: "discov" for "discoveri".
   std::vector<std::string> related_forms(const std::string& stem) const;
@@ -121,6 +127,7 @@ class Lexicon {
   std::vector<std::string> value_languages_;
   std::unordered_map<std::string, std::vector<TextPlace>> by_form_;
   std::unordered_map<ConceptId, std::vector<TextPlace>> by_concept_;
+  std::unordered_map<std::uint16_t, std::vector<TextPlace>> by_sound_;
   std::unordered_map<std::string, std::vector<TextPlace>> classes_by_first_;
   std::vector<std::string> sorted_forms_;                         // Latin forms of predicates
   std::vector<std::pair<std::u32string, std::string>> surfaces_;  // spelling, stem

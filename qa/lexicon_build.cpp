@@ -3,7 +3,9 @@
 #include <cmath>
 #include <functional>
 
+#include "base/pinyin.h"
 #include "base/text.h"
+#include "base/tokenize.h"
 #include "kb/encoding.h"
 #include "kb/entity_index.h"
 #include "qa/lexicon.h"
@@ -196,9 +198,14 @@ class LexiconBuilder {
     text.text = std::string(written);
     text.lang = lang;
     text.origin = origin;
-    for (const std::string& form : words_.phrase(shown)) {
-      const bool han = base::contains_han(form);
-      text.words.push_back({form, 1, han});
+    for (const base::Token& token : base::tokenize_characters(shown)) {
+      if (token.key.empty()) continue;
+      TextWord word;
+      word.key = token.key;
+      word.han = token.kind == base::TokenKind::han;
+      word.form = word.han || token.kind == base::TokenKind::number ? token.key : words_.stem(token.key);
+      if (word.han) word.sound = base::sound_of(base::to_code_points(token.key)[0]);
+      text.words.push_back(std::move(word));
     }
     if (text.words.empty()) return;
     const auto same = [&](const RelationText& other) {
@@ -398,6 +405,7 @@ class LexiconBuilder {
         for (const TextWord& word : texts[t].words) {
           if (word.weight > 0 && forms.insert(word.form).second) {
             out_->by_form_[word.form].push_back(place_of(p, t));
+            if (word.sound != 0) out_->by_sound_[word.sound].push_back(place_of(p, t));
           }
         }
         std::unordered_set<ConceptId> concepts;
@@ -406,6 +414,7 @@ class LexiconBuilder {
         }
         add_surfaces(texts[t]);
       }
+      find_opposites(texts);
     }
     for (std::size_t c = 0; c < out_->classes_.size(); ++c) {
       std::vector<RelationText>& texts = out_->classes_[c].texts;
@@ -456,8 +465,28 @@ class LexiconBuilder {
           same = text.words[i + w].form == entry.words[w];
         }
         if (!same) continue;
-        text.concepts.push_back({entry.value.id, entry.value.strength, static_cast<std::uint16_t>(i),
-                                 static_cast<std::uint16_t>(end)});
+        text.concepts.push_back({entry.value.id, entry.value.strength, entry.value.opposite,
+                                 static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(end)});
+      }
+    }
+    std::erase_if(text.concepts, [&](const TextConcept& hit) {
+      return std::any_of(text.concepts.begin(), text.concepts.end(), [&](const TextConcept& other) {
+        return other.id == hit.id && other.opposite != hit.opposite && other.first <= hit.first &&
+               other.last >= hit.last && other.last - other.first > hit.last - hit.first;
+      });
+    });
+  }
+
+  // An alias may say the opposite of the label: "whether by the sea" for "landlocked".
+  static void find_opposites(std::vector<RelationText>& texts) {
+    for (const RelationText& label : texts) {
+      if (label.origin != RelationText::Origin::label) continue;
+      for (const TextConcept& meaning : label.concepts) {
+        for (RelationText& text : texts) {
+          for (const TextConcept& other : text.concepts) {
+            if (other.id == meaning.id && other.opposite != meaning.opposite) text.opposite = true;
+          }
+        }
       }
     }
   }

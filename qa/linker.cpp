@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/pinyin.h"
 #include "base/text.h"
 #include "kb/entity_index.h"
 
@@ -19,8 +20,11 @@ constexpr std::size_t max_value_spans = 48;    // spans looked up as values
 constexpr std::size_t max_value_subjects = 4;  // a value that more entities share names none of them
 constexpr float alias_score = 0.97F;
 constexpr float by_value_score = 0.7F;
-constexpr float edit_cost = 1.5F;       // of one edit, over the length of the name
-constexpr float prominence_scale = 64;  // facts that make an entity well known
+constexpr float edit_cost = 1.5F;  // of one edit, over the length of the name
+constexpr float first_letter_cost = 0.2F;
+constexpr float same_sound_share = 0.4F;  // of the cost, when the characters sound the same
+constexpr float least_slip_score = 0.6F;  // below it a misspelt name is none
+constexpr float prominence_scale = 64;    // facts that make an entity well known
 
 using Span = std::pair<std::size_t, std::size_t>;
 
@@ -37,6 +41,7 @@ class Linking {
   base::Result<Links> run() {
     ASKBASE_TRY(find_exact_names());
     ASKBASE_TRY(find_values());
+    ASKBASE_TRY(find_numbers_in_words());
     mend_words();
     ASKBASE_TRY(find_misspelt_names());
     ASKBASE_TRY(apply_pins());
@@ -112,9 +117,9 @@ class Linking {
       for (std::size_t last = first + 1; last <= units().size() && last - first <= max_span_units; ++last) {
         const std::string key = units_key(question_, first, last);
         ASKBASE_ASSIGN(const bool more, kb::has_prefix(view_, key));
-        if (!more) break;
-        ASKBASE_ASSIGN(const std::vector<kb::EntityMatch> matches, kb::find_exact(view_, key));
-        if (matches.empty()) continue;
+        ASKBASE_ASSIGN(const std::vector<kb::EntityMatch> matches, names_like(key, more, units()[last - 1]));
+        if (matches.empty() && more) continue;
+        if (matches.empty()) break;
         Mention mention = new_mention(first, last);
         mention.weak = is_common(first, last, key);
         // "He" inside a sentence may be helium; "he" is not.
@@ -136,6 +141,24 @@ class Linking {
     return {};
   }
 
+  // The names that are exactly this, or its singular: "noble gases".
+  base::Result<std::vector<kb::EntityMatch>> names_like(const std::string& key, bool more,
+                                                        const Unit& end) const {
+    if (more) {
+      ASKBASE_ASSIGN(std::vector<kb::EntityMatch> matches, kb::find_exact(view_, key));
+      if (!matches.empty()) return matches;
+    }
+    if (end.han || end.capital || end.key.size() < 4 || !end.key.ends_with("s"))
+      return std::vector<kb::EntityMatch>();
+    for (const std::size_t cut : {std::size_t{1}, std::size_t{2}}) {
+      if (cut == 2 && !key.ends_with("es")) break;
+      ASKBASE_ASSIGN(std::vector<kb::EntityMatch> matches,
+                     kb::find_exact(view_, key.substr(0, key.size() - cut)));
+      if (!matches.empty()) return matches;
+    }
+    return std::vector<kb::EntityMatch>();
+  }
+
   void add_candidate(Mention& mention, const kb::EntityMatch& match) {
     if (lexicon_.is_schema(match.entity)) return;
     const auto known =
@@ -151,11 +174,30 @@ class Linking {
     candidate.edits = match.edits;
     candidate.score = candidate.alias ? alias_score : 1.0F;
     if (match.edits > 0) {
-      const auto letters = static_cast<float>(base::count_code_points(base::match_key(mention.text)));
-      candidate.score = std::max(
-          0.0F, candidate.score - edit_cost * static_cast<float>(match.edits) / std::max(letters, 1.0F));
+      candidate.score =
+          std::max(0.0F, candidate.score - slip_cost(base::match_key(mention.text),
+                                                     base::match_key(match.name.text), match.edits));
     }
     mention.candidates.push_back(std::move(candidate));
+  }
+
+  // What the difference between what was written and a name costs. A slip seldom hits the first letter, and
+  // in Chinese it is most often another character of the same sound.
+  static float slip_cost(const std::string& written, const std::string& name, int edits) {
+    const std::u32string a = base::to_code_points(written), b = base::to_code_points(name);
+    const auto letters = static_cast<float>(std::max<std::size_t>(a.size(), 1));
+    float cost = edit_cost * static_cast<float>(edits) / letters;
+    if (base::contains_han(written)) {
+      if (a.size() != b.size()) return cost;
+      for (std::size_t i = 0; i < a.size(); ++i) {
+        if (a[i] != b[i] && (base::sound_of(a[i]) == 0 || base::sound_of(a[i]) != base::sound_of(b[i])))
+          return cost;
+      }
+      return cost * same_sound_share;
+    }
+    const bool swapped = a.size() > 1 && b.size() > 1 && a[0] == b[1] && a[1] == b[0];
+    if (!a.empty() && !b.empty() && a[0] != b[0] && !swapped) cost += first_letter_cost;
+    return cost;
   }
 
   // Numbers, codes and quoted text that are values of facts.
@@ -175,9 +217,19 @@ class Linking {
     return {};
   }
 
+  // "fourteenth", "第十四": the number as a value.
+  base::Status find_numbers_in_words() {
+    for (const NumberHit& number : question_.numbers) {
+      const kb::Term term = kb::Term::integer(number.value);
+      ASKBASE_ASSIGN(const std::optional<kb::TermId> id, view_.find(term));
+      if (id) ASKBASE_TRY(add_value_mention(number.first, number.last, {*id}));
+    }
+    return {};
+  }
+
   bool may_be_value(std::size_t first, std::size_t last) const {
     const auto telling = [&](const Unit& unit) {
-      return unit.number || (unit.capital && unit.begin > 0) || signs_before(unit) > 0 ||
+      return unit.number || (unit.capital && unit.role == Role::content) || signs_before(unit) > 0 ||
              std::any_of(unit.text.begin(), unit.text.end(), [](char c) { return c >= '0' && c <= '9'; }) ||
              (!unit.han && unit.text == unit.key && static_cast<unsigned char>(unit.text[0]) >= 0x80);
     };
@@ -333,21 +385,28 @@ class Linking {
       strange[i] = unit.han ? !unit.splits && explained[i] == 0 && unit.role == Role::content
                             : !lexicon_.knows(unit) && unit.key.size() >= 3;
     }
+    const bool has_certain_name =
+        std::any_of(links_.mentions.begin(), links_.mentions.end(),
+                    [](const Mention& m) { return !m.weak && m.exact && !m.candidates.empty(); });
     std::size_t calls = 0;
     for (std::size_t i = 0; i < units().size(); ++i) {
       if (strange[i] == 0) continue;
+      // Beside a name that is certain, a strange word in lower case is hardly another one.
+      if (!units()[i].han && !units()[i].capital && has_certain_name) continue;
       const auto [first, last] = units()[i].han ? han_run(i, explained) : latin_run(i, mask);
       std::vector<Span> spans = sub_spans(first, last, strange);
       for (const Span& span : spans) {
         if (calls >= max_fuzzy_calls || deadline_.passed()) return {};
         const std::string key = units_key(question_, span.first, span.second);
         ++calls;
-        ASKBASE_ASSIGN(const std::vector<kb::EntityMatch> matches,
-                       kb::find_fuzzy(view_, key, max_candidates));
+        ASKBASE_ASSIGN(const std::vector<kb::EntityMatch> matches, names_near(span, key));
         Mention mention = new_mention(span.first, span.second);
         mention.exact = false;
-        for (const kb::EntityMatch& match : matches) add_candidate(mention, match);
-        std::erase_if(mention.candidates, [](const Candidate& candidate) { return candidate.score < 0.5F; });
+        for (const kb::EntityMatch& match : matches) {
+          if (!named_inside(span, match.entity)) add_candidate(mention, match);
+        }
+        std::erase_if(mention.candidates,
+                      [](const Candidate& candidate) { return candidate.score < least_slip_score; });
         if (mention.candidates.empty()) continue;
         std::stable_sort(mention.candidates.begin(), mention.candidates.end(),
                          [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
@@ -357,6 +416,38 @@ class Linking {
       i = std::max(i, last - 1);
     }
     return {};
+  }
+
+  base::Result<std::vector<kb::EntityMatch>> names_near(const Span& span, const std::string& key) const {
+    if (!units()[span.first].han || span.second - span.first > 2) {
+      return kb::find_fuzzy(view_, key, max_candidates);
+    }
+    // Two characters are too few for edits in general; another character of the same sound is still a slip.
+    std::vector<kb::EntityMatch> out;
+    const std::u32string text = base::to_code_points(key);
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      for (const char32_t c : base::characters_of_sound(base::sound_of(text[i]))) {
+        if (c == text[i]) continue;
+        std::u32string other = text;
+        other[i] = c;
+        ASKBASE_ASSIGN(const std::vector<kb::EntityMatch> matches,
+                       kb::find_exact(view_, base::to_utf8(other)));
+        for (kb::EntityMatch match : matches) {
+          match.edits = 1;
+          out.push_back(std::move(match));
+        }
+      }
+    }
+    return out;
+  }
+
+  // True when a part of the span is exactly a name of the entity: the rest is no slip then.
+  bool named_inside(const Span& span, kb::TermId entity) const {
+    return std::any_of(links_.mentions.begin(), links_.mentions.end(), [&](const Mention& mention) {
+      return mention.exact && mention.first >= span.first && mention.last <= span.second &&
+             std::any_of(mention.candidates.begin(), mention.candidates.end(),
+                         [&](const Candidate& candidate) { return candidate.entity == entity; });
+    });
   }
 
   static void mark(Mask& mask, std::size_t first, std::size_t last) {
@@ -412,7 +503,7 @@ class Linking {
                               const std::vector<std::uint8_t>& strange) const {
     std::vector<Span> out;
     const bool han = units()[first].han;
-    const std::size_t least = han ? 3 : 1;
+    const std::size_t least = han ? 2 : 1;
     for (std::size_t length = last - first; length >= least && length > 0 && out.size() < 12; --length) {
       for (std::size_t at = first; at + length <= last; ++at) {
         bool any = false;

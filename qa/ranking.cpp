@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/text.h"
 #include "qa/reading.h"
 
 namespace askbase::qa {
@@ -13,7 +14,7 @@ struct Weights {
   double of[feature_count] = {};
   constexpr Weights() {
     set(Feature::coverage, 3.4);
-    set(Feature::unexplained, -2.4);
+    set(Feature::unexplained, -3.6);
     set(Feature::text_cover, 1.8);
     set(Feature::relation, 0.4);
     set(Feature::inferred, 1.8);
@@ -23,9 +24,12 @@ struct Weights {
     set(Feature::name_class, 0.5);
     set(Feature::direction, 0.6);
     set(Feature::weak_name, -1.5);
-    set(Feature::partial_name, -2.0);
+    set(Feature::partial_name, -4.0);
     set(Feature::prominence, 0.4);
     set(Feature::missing, -0.6);
+    set(Feature::plurality, 0.7);
+    set(Feature::unused_name, -1.5);
+    set(Feature::echo, -2.5);
     set(Feature::identifier, 0.6);
   }
   constexpr void set(Feature feature, double weight) { of[static_cast<std::size_t>(feature)] = weight; }
@@ -65,15 +69,24 @@ float expected_of_classes(const Context& context, const std::vector<ClassShare>&
     if (expect == Expect::person ? entry.person : entry.place) right += share.share;
   }
   if (known < 0.3F) return 0;
-  return right > 0.2F ? 1.0F : -0.7F;
+  // "Who governs it" may well be a country.
+  return right > 0.2F ? 1.0F : expect == Expect::person ? -0.4F : -0.7F;
+}
+
+bool is_yes_or_no(const Reading& reading) {
+  return reading.shape == Shape::check || reading.shape == Shape::check_flag ||
+         reading.shape == Shape::check_kind;
 }
 
 float expected_value(const Context& context, const Reading& reading) {
   const Expect expect = context.frame.expect;
+  if (context.frame.boolean && !is_yes_or_no(reading)) return -1;
   if (reading.shape == Shape::check || reading.shape == Shape::check_kind)
     return context.frame.boolean ? 0.6F : -1.0F;
   if (reading.shape == Shape::check_flag) return context.frame.boolean ? 1.0F : -0.8F;
-  if (reading.shape == Shape::definition || reading.shape == Shape::members) return 0;
+  if (reading.shape == Shape::definition || reading.shape == Shape::members ||
+      reading.shape == Shape::identity)
+    return 0;
   const Predicate& predicate = context.lexicon.predicates()[*reading.predicate];
   if (reading.shape == Shape::forward) {
     switch (expect) {
@@ -111,6 +124,31 @@ float expected_value(const Context& context, const Reading& reading) {
   return 0;
 }
 
+// "What does Asia consist of", "亚洲分成哪些区域": the name is the whole, so the object of "part of".
+float container_cue(const Context& context, const Reading& reading) {
+  static const std::vector<std::string> words = Words::instance().phrase(
+      "contain include comprise consist split divide divided made make subdivide encompass");
+  const Predicate& predicate = context.lexicon.predicates()[*reading.predicate];
+  const bool part_of =
+      std::any_of(predicate.texts.begin(), predicate.texts.end(), [](const RelationText& text) {
+        return std::any_of(text.concepts.begin(), text.concepts.end(), [](const TextConcept& meaning) {
+          return Words::instance().concept_name(meaning.id) == "part of" && meaning.strength >= 1;
+        });
+      });
+  if (!part_of) return 0;
+  const std::string key = base::match_key(context.question.text);
+  for (const std::string_view phrase :
+       {"分成", "分为", "划分", "底下", "下辖", "下属", "包括", "包含", "由哪", "组成"}) {
+    if (key.find(phrase) != std::string::npos) return -1;
+  }
+  return std::any_of(context.question.units.begin(), context.question.units.end(),
+                     [&](const Unit& unit) {
+                       return std::find(words.begin(), words.end(), unit.stem) != words.end();
+                     })
+             ? -1.0F
+             : 0.0F;
+}
+
 // +1: the words say that the name is the subject; -1: that it is the object; 0: nothing.
 float direction_cue(const Context& context, const Reading& reading) {
   const std::vector<Unit>& units = context.question.units;
@@ -139,7 +177,9 @@ float direction_cue(const Context& context, const Reading& reading) {
   const bool of_after_relation = key_at(relation_last) == "of";
   if (mention.last <= relation_first && of_after_relation) return -1;
   for (std::size_t i = mention.first; i > 0 && i + 3 > mention.first; --i) {
-    if (key_at(i - 1) == "of" && relation_last <= i) return 1;
+    // "the country of Western Sahara" only says what Western Sahara is.
+    const bool names_class = relation_last > 0 && reading.explained_by_class[relation_last - 1] != 0;
+    if (key_at(i - 1) == "of" && relation_last <= i && !names_class) return 1;
   }
   // has Paris as its capital
   for (std::size_t i = mention.last; i < relation_first && i < mention.last + 3; ++i) {
@@ -149,27 +189,73 @@ float direction_cue(const Context& context, const Reading& reading) {
   const bool helped = std::any_of(
       units.begin(), units.begin() + static_cast<std::ptrdiff_t>(mention.first),
       [](const Unit& unit) { return unit.key == "does" || unit.key == "do" || unit.key == "did"; });
-  if (mention.last <= relation_first && helped) return 1;
   const Predicate& predicate = context.lexicon.predicates()[*reading.predicate];
   const bool verb = !predicate.texts.empty() && predicate.texts[reading.match.text].words.size() <= 2 &&
                     Words::instance().is_relation_verb(units[relation_first].stem);
+  if (verb && mention.last <= relation_first && helped) return 1;
   if (verb && relation_last <= mention.first && !helped) return -1;
-  return 0;
+  return container_cue(context, reading);
 }
 
 // An unexplained word directly beside the name, as if the KB's name were only a part of the one meant.
 bool has_partial_name(const Context& context, const Reading& reading, const Mention& mention) {
   const std::vector<Unit>& units = context.question.units;
+  const bool han = units[mention.first].han;
   const auto strange = [&](std::size_t i) {
     const Unit& unit = units[i];
     if (reading.names[i] != 0 || explained_at(reading, i) > strange_word_bound) return false;
-    if (unit.han) return units[mention.first].han && unit.role == Role::content;
-    if (units[mention.first].han) return false;
-    if (unit.role == Role::function || unit.number) return false;
+    if (unit.han != han || unit.role == Role::function || unit.number) return false;
+    if (han) return unit.role == Role::content;
     return (unit.capital && i > 0 && units[mention.first].capital) || !context.lexicon.knows(unit);
   };
-  return (mention.first > 0 && strange(mention.first - 1)) ||
-         (mention.last < units.size() && strange(mention.last));
+  if (mention.first > 0 && strange(mention.first - 1)) return true;
+  if (mention.last >= units.size() || !strange(mention.last)) return false;
+  if (!han) return true;
+  // A Chinese verb may follow a name at once; before 的 the rest belongs to the name.
+  std::size_t end = mention.last;
+  while (end < units.size() && strange(end)) ++end;
+  return (end < units.size() && units[end].key == "的") ||
+         (mention.length() == 1 && !units[mention.first].alone);
+}
+
+// Another name in the question that this reading does nothing with.
+bool leaves_a_name(const Context& context, const Reading& reading) {
+  const auto left = [&](std::size_t first, std::size_t last) {
+    for (std::size_t i = first; i < last; ++i) {
+      if (reading.names[i] != 0 || explained_at(reading, i) > 0.5F) return false;
+    }
+    return true;
+  };
+  for (const Mention& mention : context.links.mentions) {
+    const bool capital =
+        context.question.units[mention.first].capital || context.question.units[mention.first].han;
+    if (!mention.weak && mention.exact && capital && !mention.candidates.empty() &&
+        left(mention.first, mention.last)) {
+      return true;
+    }
+  }
+  return std::any_of(context.links.unknown.begin(), context.links.unknown.end(), [&](const auto& span) {
+    return context.question.units[span.first].capital && left(span.first, span.second);
+  });
+}
+
+float plurality(const Context& context, const Reading& reading) {
+  if (is_yes_or_no(reading) || reading.shape == Shape::definition || reading.missing()) return 0;
+  if (reading.predicate && reading.shape == Shape::forward &&
+      context.lexicon.predicates()[*reading.predicate].kind != ValueKind::entity) {
+    return 0;
+  }
+  if (context.frame.several) return reading.answers.size() > 1 ? 1.0F : -0.5F;
+  return reading.answers.size() > 5 ? -0.5F : 0.0F;
+}
+
+// True when the only answer is what the name says already: "the element with the symbol Ac" -> "Ac".
+bool repeats_the_name(const Context& context, const Reading& reading) {
+  if (reading.shape != Shape::forward || reading.answers.size() != 1 || reading.mention == nullptr)
+    return false;
+  if (kb::id_type(reading.answers[0]) != kb::IdType::string) return false;
+  const base::Result<kb::Term> term = context.view.term(reading.answers[0]);
+  return term && base::match_key(term->value) == base::match_key(reading.mention->text);
 }
 
 void set_features(const Context& context, Reading& reading) {
@@ -188,9 +274,14 @@ void set_features(const Context& context, Reading& reading) {
     link = std::min(link, candidate->score);
     prominence = std::max(prominence, candidate->prominence);
   }
+  // Without a name everything else has to fit.
+  if (reading.mention == nullptr) link = feature(reading, Feature::coverage);
   feature(reading, Feature::link) = link;
   feature(reading, Feature::weak_name) = weak;
   feature(reading, Feature::partial_name) = partial ? 1 : 0;
+  feature(reading, Feature::unused_name) = leaves_a_name(context, reading) ? 1 : 0;
+  feature(reading, Feature::plurality) = plurality(context, reading);
+  feature(reading, Feature::echo) = repeats_the_name(context, reading) ? 1 : 0;
   feature(reading, Feature::prominence) = prominence;
   const bool directed = reading.shape == Shape::forward || reading.shape == Shape::inverse;
   if (directed && reading.mention != nullptr && !reading.missing()) {
@@ -206,9 +297,9 @@ void set_features(const Context& context, Reading& reading) {
 
 std::string_view feature_name(Feature feature) {
   constexpr std::string_view names[feature_count] = {
-      "coverage",  "unexplained",  "text_cover", "relation",   "inferred",
-      "link",      "expected",     "head_class", "name_class", "direction",
-      "weak_name", "partial_name", "prominence", "missing",    "identifier"};
+      "coverage",   "unexplained", "text_cover", "relation",    "inferred",  "link",
+      "expected",   "head_class",  "name_class", "direction",   "weak_name", "partial_name",
+      "prominence", "missing",     "plurality",  "unused_name", "echo",      "identifier"};
   return names[static_cast<std::size_t>(feature)];
 }
 

@@ -39,6 +39,8 @@ std::string_view shape_name(Shape shape) {
       return "check_kind";
     case Shape::definition:
       return "definition";
+    case Shape::identity:
+      return "identity";
   }
   return "forward";
 }
@@ -89,7 +91,13 @@ base::Status ReadingBuilder::build_from(const Mention& mention) {
   const std::vector<RelationMatch> matches = context_.relations.match(names, max_matches);
   for (const Candidate& candidate : mention.candidates) {
     if (context_.deadline.passed()) return {};
-    ASKBASE_TRY(build_from_entity(mention, candidate, matches, names));
+    ASKBASE_ASSIGN(const Mask wider, with_qualifiers(mention, candidate, names));
+    if (wider == names) {
+      ASKBASE_TRY(build_from_entity(mention, candidate, matches, names));
+    } else {
+      ASKBASE_TRY(build_from_entity(mention, candidate, context_.relations.match(wider, max_matches), wider));
+    }
+    ASKBASE_TRY(build_identity(mention, candidate, names));
     if (context_.frame.definition) ASKBASE_TRY(build_definition(mention, candidate, names));
     if (context_.frame.boolean) ASKBASE_TRY(build_kind_checks(mention, candidate, names));
   }
@@ -112,6 +120,11 @@ base::Status ReadingBuilder::build_from_entity(const Mention& mention, const Can
       reading.predicate = match.predicate;
       reading.match = match;
       set_forward(reading, forward);
+      if (flag) {
+        ASKBASE_ASSIGN(const kb::Term value, context_.view.term(forward.front().object));
+        reading.truth = (value.value == "true" || value.value == "1") != match.opposite;
+        reading.facts.resize(1);
+      }
       ASKBASE_TRY(apply_class(reading));
       readings_.push_back(std::move(reading));
     }
@@ -182,6 +195,66 @@ base::Status ReadingBuilder::build_from_entity(const Mention& mention, const Can
   return {};
 }
 
+base::Result<Mask> ReadingBuilder::with_qualifiers(const Mention& mention, const Candidate& candidate,
+                                                   const Mask& names) {
+  Mask out = names;
+  if (context_.frame.boolean || context_.links.mentions.size() < 2) return out;
+  ASKBASE_ASSIGN(const Facts* facts, facts_of(candidate.entity));
+  std::vector<const Mention*> choices;
+  for (const Mention& other : context_.links.mentions) {
+    if (other.weak || !other.exact || overlap(mention, other)) continue;
+    for (const Candidate& second : other.candidates) {
+      bool says_more = false, choice = false;
+      for (const kb::Triple& fact : *facts) {
+        says_more |= fact.object == second.entity;
+        const std::optional<std::size_t> index = context_.lexicon.predicate_index(fact.predicate);
+        choice |=
+            index && class_share(context_.lexicon.predicates()[*index].object_classes, second.types) > 0;
+      }
+      if (says_more) mark(out, other.first, other.last);
+      if (choice && (choices.empty() || !overlap(*choices.back(), other))) choices.push_back(&other);
+    }
+  }
+  // "solid, liquid or gas": the word between two choices goes with them.
+  if (choices.size() >= 2) {
+    std::sort(choices.begin(), choices.end(),
+              [](const Mention* a, const Mention* b) { return a->first < b->first; });
+    for (std::size_t i = 0; i + 1 < choices.size(); ++i) {
+      if (choices[i]->last > choices[i + 1]->first || choices[i + 1]->first - choices[i]->last > 2) continue;
+      mark(out, choices[i]->first, choices[i + 1]->last);
+    }
+  }
+  return out;
+}
+
+base::Status ReadingBuilder::build_identity(const Mention& mention, const Candidate& candidate,
+                                            const Mask& names) {
+  const std::optional<kb::TermId> type = context_.lexicon.type_predicate();
+  const bool by_other_name = candidate.alias || candidate.by_value;
+  if (!type || !by_other_name || context_.frame.boolean || context_.frame.count) return {};
+  for (const ClassMention& mentioned : context_.classes) {
+    if (touches(names, mentioned.first, mentioned.last) || !is_head(mentioned)) continue;
+    for (const std::size_t c : mentioned.classes) {
+      const kb::TermId id = context_.lexicon.classes()[c].id;
+      if (std::find(candidate.types.begin(), candidate.types.end(), id) == candidate.types.end()) continue;
+      Reading reading = start(Shape::identity, &mention, &candidate, names);
+      reading.of_class = c;
+      mark(reading.explained_by_class, mentioned.first, mentioned.last);
+      reading.features[static_cast<std::size_t>(Feature::head_class)] = 1;
+      reading.answers.push_back(candidate.entity);
+      ASKBASE_TRY(context_.view.match({.subject = candidate.entity, .predicate = *type, .object = {}},
+                                      [&](const kb::Triple& fact) {
+                                        reading.facts.push_back(fact);
+                                        return reading.facts.size() < max_evidence;
+                                      }));
+      reading.fact_count = reading.facts.size();
+      readings_.push_back(std::move(reading));
+      return {};
+    }
+  }
+  return {};
+}
+
 base::Status ReadingBuilder::build_from_value(const Mention& mention,
                                               const std::vector<RelationMatch>& matches, const Mask& names) {
   for (const kb::TermId value : mention.values) {
@@ -218,6 +291,9 @@ base::Status ReadingBuilder::build_definition(const Mention& mention, const Cand
   }
   reading.fact_count = reading.facts.size();
   reading.count = false;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == 0 && context_.question.units[i].role == Role::content) return {};
+  }
   if (!reading.facts.empty()) readings_.push_back(std::move(reading));
   return {};
 }
@@ -327,16 +403,20 @@ base::Status ReadingBuilder::build_class_readings() {
   if (!type || context_.frame.boolean) return {};
   const Mask names(context_.question.units.size(), 0);
   const std::vector<RelationMatch> matches = context_.relations.match(names, max_matches);
+  const std::string boolean_type = std::string(kb::iri::xsd) + "boolean";
   ASKBASE_ASSIGN(const std::optional<kb::TermId> yes,
-                 context_.view.find(kb::Term::literal("true", std::string(kb::iri::xsd) + "boolean")));
+                 context_.view.find(kb::Term::literal("true", boolean_type)));
+  ASKBASE_ASSIGN(const std::optional<kb::TermId> no,
+                 context_.view.find(kb::Term::literal("false", boolean_type)));
   for (const ClassMention& mentioned : context_.classes) {
     if (context_.deadline.passed()) return {};
     for (const RelationMatch& match : matches) {
-      if (context_.lexicon.predicates()[match.predicate].kind != ValueKind::boolean || !yes) continue;
-      ASKBASE_ASSIGN(const Facts found, inverse_facts(match.predicate, *yes));
+      const std::optional<kb::TermId>& wanted = match.opposite ? no : yes;
+      if (context_.lexicon.predicates()[match.predicate].kind != ValueKind::boolean || !wanted) continue;
+      ASKBASE_ASSIGN(const Facts found, inverse_facts(match.predicate, *wanted));
       if (found.empty()) continue;
       Reading reading = start(Shape::flagged, nullptr, nullptr, names);
-      reading.entity = *yes;
+      reading.entity = *wanted;
       reading.predicate = match.predicate;
       reading.match = match;
       set_inverse(reading, found);
@@ -431,7 +511,26 @@ base::Result<bool> ReadingBuilder::is_of_class(kb::TermId entity, const std::vec
 
 bool ReadingBuilder::is_head(const ClassMention& mention) const {
   const Frame& frame = context_.frame;
-  return mention.first < frame.head_last && mention.last > frame.head_first;
+  if (mention.first < frame.head_last && mention.last > frame.head_first) return true;
+  // 国家有哪些, 元素是哪个: the noun stands before the question word in Chinese.
+  if (!context_.question.units[mention.first].han) return false;
+  return std::any_of(context_.question.cues.begin(), context_.question.cues.end(), [&](const CueHit& hit) {
+    const bool asks = hit.cue == Cue::which || hit.cue == Cue::list || hit.cue == Cue::count ||
+                      hit.cue == Cue::number || hit.cue == Cue::person;
+    if (!asks || hit.first < mention.last || hit.first > mention.last + 3) return false;
+    for (std::size_t i = mention.last; i < hit.first; ++i) {
+      if (context_.question.units[i].role != Role::function || context_.question.units[i].key == "的")
+        return false;
+    }
+    return true;
+  });
+}
+
+bool ReadingBuilder::is_final_head(const ClassMention& mention) const {
+  const Frame& frame = context_.frame;
+  if (!is_head(mention)) return false;
+  const bool inside = mention.first < frame.head_last && mention.last > frame.head_first;
+  return !inside || mention.last >= frame.head_last;
 }
 
 base::Status ReadingBuilder::apply_class(Reading& reading) {
@@ -444,6 +543,14 @@ base::Status ReadingBuilder::apply_class(Reading& reading) {
       by_relation = std::min(by_relation, reading.match.explained[i]);
     }
     const bool head = is_head(mentioned);
+    // "Which country has ...": answers of another class are wrong, even where the predicate's text has the
+    // word.
+    if (is_final_head(mentioned) && reading.shape != Shape::check) {
+      const Predicate* predicate = reading.predicate ? &lexicon.predicates()[*reading.predicate] : nullptr;
+      const bool literal =
+          reading.shape == Shape::forward && predicate != nullptr && predicate->kind != ValueKind::entity;
+      if (reading.shape == Shape::inverse || literal) by_relation = 0;
+    }
     bool of_name = false;
     if (reading.candidate != nullptr) {
       for (const std::size_t c : mentioned.classes) {
@@ -481,7 +588,7 @@ base::Status ReadingBuilder::apply_class(Reading& reading) {
         reading.fact_count = reading.facts.size();
       }
     }
-    if (kept_any && (head || !of_name)) {
+    if (kept_any && (head || !of_name || reading.shape == Shape::inverse)) {
       reading.of_class = mentioned.classes.front();
       mark(reading.explained_by_class, mentioned.first, mentioned.last);
       if (head) head_feature = 1;

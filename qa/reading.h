@@ -27,6 +27,7 @@ enum class Shape : std::uint8_t {
   check_flag,  // (entity, predicate, true)?
   check_kind,  // (entity, type, class)?
   definition,  // what is this entity
+  identity,    // the entity itself, asked for by a code or another name: "which element is Bh"
 };
 std::string_view shape_name(Shape shape);
 
@@ -46,6 +47,9 @@ enum class Feature : std::uint8_t {
   partial_name,  // 1: an unexplained word stands beside the name, as if it were longer
   prominence,    // how much is known of the entity
   missing,       // 1: the KB has no such fact
+  plurality,     // 1: several are asked for and found; -1: several asked for, one found, or the reverse
+  unused_name,   // 1: the question has another name that the reading leaves out
+  echo,          // 1: the answer is what the question says already
   identifier,    // 1: asks yes or no of a flag, etc.: shapes that need little
   count_
 };
@@ -106,6 +110,10 @@ class ReadingBuilder {
   base::Status build_from(const Mention& mention);
   base::Status build_from_entity(const Mention& mention, const Candidate& candidate,
                                  const std::vector<RelationMatch>& matches, const Mask& names);
+  // Other names of the question that only say more of the candidate: "Paris, France", or that are the choices
+  // offered: "solid, liquid or gas". Their units count as taken.
+  base::Result<Mask> with_qualifiers(const Mention& mention, const Candidate& candidate, const Mask& names);
+  base::Status build_identity(const Mention& mention, const Candidate& candidate, const Mask& names);
   base::Status build_from_value(const Mention& mention, const std::vector<RelationMatch>& matches,
                                 const Mask& names);
   base::Status build_definition(const Mention& mention, const Candidate& candidate, const Mask& names);
@@ -125,6 +133,8 @@ class ReadingBuilder {
   base::Status apply_class(Reading& reading);
   base::Result<bool> is_of_class(kb::TermId entity, const std::vector<std::size_t>& classes);
   bool is_head(const ClassMention& mention) const;
+  // The noun that the question word asks for, and not a part of it ("country" of "country code").
+  bool is_final_head(const ClassMention& mention) const;
   Reading start(Shape shape, const Mention* mention, const Candidate* candidate, const Mask& names) const;
   void set_forward(Reading& reading, const Facts& facts) const;
   void set_inverse(Reading& reading, const Facts& facts) const;

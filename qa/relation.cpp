@@ -1,6 +1,7 @@
 #include "qa/relation.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <unordered_map>
 #include <utility>
@@ -11,6 +12,7 @@ namespace {
 // How much each way of meeting is worth beside the same word.
 constexpr float related_similarity = 0.9F;  // discover, discovery
 constexpr float misspelt_similarity = 0.85F;
+constexpr float sound_similarity = 0.85F;   // another character of the same sound
 constexpr float concept_similarity = 0.9F;  // another word for the same thing
 constexpr float other_text_share = 0.9F;    // a word of another text of the predicate than the best one
 constexpr float least_score = 0.1F;
@@ -24,9 +26,11 @@ struct ConceptLink {
   std::uint16_t first = 0, last = 0;  // units
   std::uint16_t first_word = 0, last_word = 0;
   float similarity = 1;
+  bool opposite = false;
 };
 struct Run {  // the same characters in a row
   std::uint16_t unit = 0, word = 0, length = 0;
+  bool exact = true;  // false: some are others of the same sound
 };
 
 // Everything that a text of a predicate has in common with the question.
@@ -95,7 +99,13 @@ class LexicalMatcher : public RelationMatcher {
     const Unit& unit = question_.units[i];
     if (!unit.han && unit.role == Role::function) return;
     link_form(i, unit.stem, 1);
-    if (unit.han) return;
+    if (unit.han) {
+      if (const std::vector<TextPlace>* places =
+              unit.sound == 0 ? nullptr : lexicon_.texts_sounding(unit.sound)) {
+        for (std::size_t k = 0; k < std::min(places->size(), max_places_of_word); ++k) touch((*places)[k]);
+      }
+      return;
+    }
     for (const std::string& form : lexicon_.related_forms(unit.stem)) link_form(i, form, related_similarity);
     if (!unit.corrected.empty()) {
       link_form(i, unit.corrected, misspelt_similarity);
@@ -114,7 +124,8 @@ class LexicalMatcher : public RelationMatcher {
         if (meaning.id != hit.id) continue;
         links.concepts.push_back({static_cast<std::uint16_t>(hit.first), static_cast<std::uint16_t>(hit.last),
                                   meaning.first, meaning.last,
-                                  hit.strength * meaning.strength * concept_similarity});
+                                  hit.strength * meaning.strength * concept_similarity,
+                                  hit.opposite != meaning.opposite});
       }
     }
   }
@@ -122,19 +133,22 @@ class LexicalMatcher : public RelationMatcher {
   void find_runs(TextLinks& links) const {
     const std::vector<Unit>& units = question_.units;
     const std::vector<TextWord>& words = links.text->words;
+    const auto alike = [&](std::size_t i, std::size_t w) {
+      if (!units[i].han || !words[w].han) return false;
+      return units[i].stem == words[w].form || (units[i].sound != 0 && units[i].sound == words[w].sound);
+    };
     for (std::size_t i = 0; i < units.size(); ++i) {
-      if (!units[i].han) continue;
       for (std::size_t w = 0; w < words.size(); ++w) {
-        if (!words[w].han || units[i].stem != words[w].form) continue;
-        const bool goes_on = i > 0 && w > 0 && words[w - 1].han && units[i - 1].stem == words[w - 1].form;
-        if (goes_on) continue;
-        std::size_t length = 1;
-        while (i + length < units.size() && w + length < words.size() && words[w + length].han &&
-               units[i + length].stem == words[w + length].form) {
+        if (!alike(i, w) || (i > 0 && w > 0 && alike(i - 1, w - 1))) continue;
+        std::size_t length = 0, same = 0;
+        while (i + length < units.size() && w + length < words.size() && alike(i + length, w + length)) {
+          same += units[i + length].stem == words[w + length].form ? 1 : 0;
           ++length;
         }
+        // At least half of the characters have to be the same ones.
+        if (same * 2 < length) continue;
         links.runs.push_back({static_cast<std::uint16_t>(i), static_cast<std::uint16_t>(w),
-                              static_cast<std::uint16_t>(length)});
+                              static_cast<std::uint16_t>(length), same == length});
       }
     }
     std::stable_sort(links.runs.begin(), links.runs.end(),
@@ -156,7 +170,7 @@ class LexicalMatcher : public RelationMatcher {
         if (!units[i + w].han || units[i + w].stem != words[w].form) ++wrong;
       }
       if (wrong > 0 && wrong <= allowed) {
-        links.near.push_back({static_cast<std::uint16_t>(i), 0, static_cast<std::uint16_t>(length)});
+        links.near.push_back({static_cast<std::uint16_t>(i), 0, static_cast<std::uint16_t>(length), false});
       }
     }
   }
@@ -186,11 +200,27 @@ class LexicalMatcher : public RelationMatcher {
         best.score = score;
         best.text = links.text_index;
         best.text_cover = text_cover;
+        best.opposite = links.text->opposite || says_opposite(links, names);
         best.explained = units;
       }
     }
     for (std::size_t i = 0; i < any.size(); ++i) best.explained[i] = std::max(best.explained[i], any[i]);
     return best;
+  }
+
+  // By the longest phrase that means the text's concept.
+  static bool says_opposite(const TextLinks& links, const Mask& names) {
+    std::size_t longest = 0;
+    bool opposite = false;
+    for (const ConceptLink& link : links.concepts) {
+      if (touches(names, link.first, link.last)) continue;
+      const std::size_t length = link.last - std::size_t{link.first};
+      if (length > longest || (length == longest && !link.opposite)) {
+        longest = length;
+        opposite = link.opposite;
+      }
+    }
+    return opposite;
   }
 
   static void apply_words(const TextLinks& links, const Mask& names, std::vector<float>& units,
@@ -202,7 +232,9 @@ class LexicalMatcher : public RelationMatcher {
     }
     for (const ConceptLink& link : links.concepts) {
       if (touches(names, link.first, link.last)) continue;
-      for (std::size_t i = link.first; i < link.last; ++i) units[i] = std::max(units[i], link.similarity);
+      // A loose paraphrase explains a word better than it tells which predicate is meant.
+      const float explains = std::sqrt(link.similarity);
+      for (std::size_t i = link.first; i < link.last; ++i) units[i] = std::max(units[i], explains);
       for (std::size_t w = link.first_word; w < link.last_word; ++w) {
         words[w] = std::max(words[w], link.similarity);
       }
@@ -221,13 +253,19 @@ class LexicalMatcher : public RelationMatcher {
     const auto take = [&](std::size_t unit, std::size_t word, std::size_t length) {
       if (length == 0) return;
       const bool whole = length == han_words;
-      if (length == 1 && !(whole ? stands_alone(unit, names) : matched * 2 >= han_words)) return;
+      const bool same_start = question_.units[unit].stem == links.text->words[word].form;
+      if (length == 1 && (!same_start || !(whole ? stands_alone(unit, names) : matched * 2 >= han_words)))
+        return;
+      bool idle = true;  // nothing but function words: "多少" says no number of anything
       for (std::size_t k = 0; k < length; ++k) {
         if (used_unit[unit + k] != 0 || used_word[word + k] != 0) return;
+        idle &= question_.units[unit + k].splits;
       }
+      if (idle) return;
       for (std::size_t k = 0; k < length; ++k) {
+        const bool same = question_.units[unit + k].stem == links.text->words[word + k].form;
         used_unit[unit + k] = used_word[word + k] = 1;
-        units[unit + k] = words[word + k] = 1;
+        units[unit + k] = words[word + k] = same ? 1 : sound_similarity;
       }
       matched += length;
     };

@@ -282,6 +282,8 @@ base::Result<std::string> Wording::english(const Question& question, const Readi
       if (!reading.truth) return "No, " + subject + " is " + article(actual) + ".";
       return "Yes, " + subject + " is " + article(class_label(*reading.of_class)) + ".";
     }
+    case Shape::identity:
+      return reading.mention->text + " is " + list + ".";
     case Shape::definition: {
       ASKBASE_ASSIGN(const std::string what, description(reading.entity));
       return what.empty() ? list : subject + " is " + article(what) + ".";
@@ -338,6 +340,8 @@ base::Result<std::string> Wording::chinese_sentence(const Reading& reading,
       if (!reading.truth) return "不是，" + subject + "是" + actual + "。";
       return "是的，" + subject + "是" + class_label(*reading.of_class) + "。";
     }
+    case Shape::identity:
+      return reading.mention->text + "指的是" + list + "。";
     case Shape::definition: {
       ASKBASE_ASSIGN(const std::string what, description(reading.entity));
       return what.empty() ? list : subject + "是" + what + "。";

@@ -118,6 +118,8 @@ void Words::add_concepts(std::string_view lines) {
                                                          static_cast<ConceptId>(concept_names_.size()));
     if (added) concept_names_.push_back(place->first);
     for_each_entry(line.substr(colon + 1), [&](std::string_view entry) {
+      const bool opposite = entry.starts_with('!');
+      if (opposite) entry.remove_prefix(1);
       const float strength = take_strength(entry);
       std::vector<std::string> words = phrase(entry);
       known_.insert(words.begin(), words.end());
@@ -126,7 +128,7 @@ void Words::add_concepts(std::string_view lines) {
           surfaces_.emplace_back(token.key, stem(token.key));
         }
       }
-      add_phrase(concepts_, std::move(words), ConceptSense{place->second, strength});
+      add_phrase(concepts_, std::move(words), ConceptSense{place->second, strength, opposite});
     });
   }
 }
@@ -170,6 +172,56 @@ std::string Words::correct_question_word(const std::string& key) const {
     return std::string(candidate);
   }
   return {};
+}
+
+std::optional<int> Words::number_of(const std::string& english_key) {
+  static const std::unordered_map<std::string, int> numbers = [] {
+    constexpr std::string_view cardinals =
+        "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
+        "seventeen "
+        "eighteen nineteen twenty";
+    constexpr std::string_view ordinals =
+        "first second third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth "
+        "fourteenth "
+        "fifteenth sixteenth seventeenth eighteenth nineteenth twentieth";
+    std::unordered_map<std::string, int> out;
+    for (const auto& [words, start] : {std::pair{cardinals, 2}, std::pair{ordinals, 1}}) {
+      int value = start;
+      for (std::size_t begin = 0; begin < words.size(); ++value) {
+        const std::size_t end = std::min(words.find(' ', begin), words.size());
+        out[std::string(words.substr(begin, end - begin))] = value;
+        begin = end + 1;
+      }
+    }
+    return out;
+  }();
+  const auto found = numbers.find(english_key);
+  if (found != numbers.end()) return found->second;
+  // "1st", "18th"
+  int value = 0;
+  const char* end = english_key.data() + english_key.size();
+  const auto [rest, error] = std::from_chars(english_key.data(), end, value);
+  const std::string_view tail(rest, static_cast<std::size_t>(end - rest));
+  if (error == std::errc() && (tail == "st" || tail == "nd" || tail == "rd" || tail == "th")) return value;
+  return std::nullopt;
+}
+
+std::optional<int> Words::number_of(std::u32string_view chinese_numerals) {
+  constexpr std::u32string_view digits = U"零一二三四五六七八九";
+  int total = 0, digit = -1;
+  for (const char32_t c : chinese_numerals) {
+    const std::size_t value = c == U'两' ? 2 : digits.find(c);
+    if (value != std::u32string_view::npos) {
+      if (digit >= 0) return std::nullopt;
+      digit = static_cast<int>(value);
+    } else if (c == U'十' || c == U'百') {
+      total += (digit < 0 ? 1 : digit) * (c == U'十' ? 10 : 100);
+      digit = -1;
+    } else {
+      return std::nullopt;
+    }
+  }
+  return chinese_numerals.empty() ? std::nullopt : std::optional(total + std::max(digit, 0));
 }
 
 Role Words::han_role(std::u32string_view text, std::size_t at, std::size_t& length) const {

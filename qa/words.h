@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -53,7 +54,8 @@ struct LanguageData {
   std::string_view irregular;  // "spoken speak": form and lemma
   std::array<std::string_view, cue_count> cues;
   std::string_view small_talk;  // whole messages that ask nothing
-  // One concept a line, "name: phrase; phrase*0.7": the number is how surely the phrase means the concept.
+  // One concept a line, "name: phrase; phrase*0.7; !phrase": the number is how surely the phrase means the
+  // concept; after "!" stands what means its opposite.
   std::string_view concepts;
   std::string_view person_kinds, place_kinds;  // words that name kinds of people, of places
   std::string_view relation_verbs;             // predicate labels that read as verbs: "borders"
@@ -65,6 +67,7 @@ using ConceptId = std::uint16_t;
 struct ConceptSense {
   ConceptId id = 0;
   float strength = 1;
+  bool opposite = false;
 };
 
 // Phrases by their first word. Words are stems for Latin script and single characters for Han.
@@ -90,6 +93,10 @@ class Words {
   bool is_known(const std::string& key) const { return known_.count(stem(key)) != 0; }
   // The question word that this misspelt word most likely is; empty when there is none.
   std::string correct_question_word(const std::string& key) const;
+
+  // The value of a number word or ordinal: "fourteen", "third" -> 14, 3; "十四" -> 14. Nothing for others.
+  static std::optional<int> number_of(const std::string& english_key);
+  static std::optional<int> number_of(std::u32string_view chinese_numerals);
 
   // Role of the longest Chinese function or light word at `at`; length 0 when none starts there.
   Role han_role(std::u32string_view text, std::size_t at, std::size_t& length) const;

@@ -14,7 +14,7 @@ whos; whens; hows; isnt; arent; doesnt; dont; didnt; many; much; please; if; the
 approximately; roughly; actually; currently; now; today; all; any; every; each; both; some; such; other; else;
 ok; okay; hey; hi; hello; lets; let; want; wanna; like; need; wonder; wondering; curious; tell; give; show; list; name; find; enumerate;
 figure; say; know; think; remind; get; got; out; up; off; one; ones; thing; things; something; someone; anyone; anybody;
-somebody; total; again; quickly; correct; true; right
+somebody; somewhere; anywhere; everyday; ordinary; total; again; quickly; correct; true; right
 )";
 
 // "like" and "think" are function words above because "I'd like to know" asks nothing; the opinion cues
@@ -26,7 +26,7 @@ contains; include; includes; included; including; kind; kinds; type; types; sort
 value; values; way; official; officially; different; various; several; go; goes; take; takes; hold; holds;
 people; place; places; person; word; expressed; given; listed; recorded; stand; stands; current; present; actual; main; common;
 commonly; overall; entire; whole; there; count; counted; work; works; consist; consists; measure; measured; own; owns; serve; serves;
-serving; found; see; seen; run; runs; part; world; local; adopted; employ; accepted; possess; possesses; set; full
+serving; found; see; seen; run; runs; part; world; local; adopted; employ; accepted; possess; possesses; set; full; fall; falls; sit; sits; appear; appears; occupy; occupies; bear; wear; carry; carries; fit; put; mean; means; periodic; table; refer; refers; correspond; corresponds; identify; become; becomes; exact; precise; specific; particular; whose; somewhere; abroad; overseas; within
 )";
 
 constexpr std::string_view irregular = R"(
@@ -69,7 +69,7 @@ most; least; largest; biggest; greatest; smallest; tiniest; highest; tallest; lo
 newest; richest; poorest; hottest; coldest; warmest; coolest; heaviest; lightest; densest; deepest; nearest;
 closest; farthest; furthest; fastest; slowest; earliest; latest; busiest; widest; strongest; weakest; brightest;
 hardest; softest; cheapest; costliest; fewest; northernmost; southernmost; easternmost; westernmost; top five; top ten; top three; top 10;
-top 5; top 3; second largest; maximum; minimum; discovered first; first discovered; discovered last; rarest; strangest; safest; thickest; thinnest; average
+top 5; top 3; second largest; maximum; minimum; discovered first; first discovered; discovered last; rarest; strangest; safest; thickest; thinnest
 )";
 constexpr std::string_view cue_comparison = R"(
 than; bigger; larger; smaller; taller; higher; lower; longer; shorter; older; younger; richer; poorer; hotter;
@@ -85,7 +85,7 @@ constexpr std::string_view cue_negation =
     "other than; besides; outside";
 constexpr std::string_view cue_opinion = R"(
 should; best; worst; favourite; favorite; beautiful; nice; nicest; good; bad; do you think; you think; opinion;
-recommend; suggest; worth; interesting; boring; ugly; do you like; do you prefer; would you; enjoy; delicious; friendly; prettiest; overrated; fun; important; dangerous; safe; cool; famous for; feel about; love; hate
+recommend; suggest; worth; interesting; boring; ugly; do you like; do you prefer; enjoy; delicious; friendly; prettiest; overrated; fun; important; dangerous; safe; cool; famous for; feel about; love; hate
 )";
 constexpr std::string_view cue_manner =
     "why; how come; how to; how do; how does; how did; how can; how could; how is; how are; how was; how "
@@ -127,7 +127,6 @@ price: price; cost; how much does; how much is; how expensive; fee; worth*0.6
 salary: salary; wage; pay*0.7; income; earnings; earn; how much*0.4; paid*0.6; compensation; monthly pay; make money
 revenue: revenue; turnover; sales*0.8; income*0.5
 gdp: gdp; gross domestic product; economic output; size of the economy; how rich; how wealthy; economy; wealth*0.6; rich*0.6; economic size
-count of: how many; number of; count
 birth date: birth date; date of birth; birthday; born*0.9; birth year; year of birth; when born; birth*0.8; birthdate
 birth place: birth place; birthplace; place of birth; born in; born*0.8; hometown; home town; native place; birth*0.7
 death date: death date; date of death; died*0.9; die*0.9; death*0.8; passed away; year of death
@@ -167,11 +166,11 @@ headquarters: headquarters; headquarter; head office; based; headquartered; main
 location: location; located; located in; situated; lie*0.9; lies in; place*0.7; position*0.6; where*0.9; whereabouts; find*0.5; found*0.5; site; situate; address*0.7
 country: country; nation; located in country; located in*0.6; where*0.75; located*0.6; lie*0.6; situated*0.6; homeland; belong*0.6; part of*0.5; state*0.5
 city: city; town; where*0.6; located*0.4; municipality
-province: province; state*0.8; region*0.7; administrative region; first-level division; prefecture*0.7; where*0.5; located*0.4; county*0.6; district*0.6; department*0.4
+province: province; state*0.8; region*0.7; administrative region; first-level division; prefecture*0.7; which part*0.7; what part*0.7; where*0.5; located*0.4; county*0.6; district*0.6; department*0.4
 continent: continent; part of the world; where*0.55; located*0.5; lie*0.5; landmass; situated*0.5
-region: region; subregion; part of the world*0.9; area of the world; where*0.45; located*0.4; world region; corner of the world*0.8; part of*0.6; geographical region
+region: region; subregion; part of the world*0.9; area of the world; where*0.45; located*0.4; world region; corner of the world*0.8; which part*0.6; what part*0.6; part of*0.6; geographical region
 address: address; street address; where*0.5; located*0.5
-capital: capital; capital city; seat of government*0.8; main city*0.7; seat of the state; government*0.4; govern from*0.7
+capital: capital; capital city; leading city*0.7; principal city*0.7; seat of government*0.8; main city*0.7; seat of the state; government*0.4; govern from*0.7
 currency: currency; money; legal tender; pay*0.75; spend*0.75; cash*0.8; monetary unit; buy*0.6; notes*0.5; coins*0.6; pay with*0.9; pay in*0.9; purchases*0.6; shopping*0.6; banknotes*0.7; accept*0.4; tender
 language: language; speak; spoken; official language; tongue; talk*0.8; converse*0.8; mother tongue; communicate*0.6; lingua franca; use to communicate; official languages; languages spoken; in language; spoken language
 border: border; borders; neighbour; neighbours; neighboring country; neighbouring country; bordering country; adjacent; adjoin; next to*0.9; share a border; shares a border; touch*0.7; frontier; abut; next door; share a land border; border country; neighbour country; bounded by*0.7; surround*0.7; land border; adjacent to; adjoining; share a frontier; share a boundary; boundary*0.8
@@ -183,14 +182,14 @@ phone: phone; telephone; phone number; telephone number; call*0.5; extension*0.5
 email: email; e-mail; mail*0.7; email address
 website: website; web site; homepage; url; web page; site*0.6
 web domain: internet domain; top-level domain; domain; tld; web address*0.8; web domain; website end*0.8; internet country code; internet suffix; website*0.6; web addresses; internet*0.7; web suffix; web*0.6; sites*0.5; domain name; url*0.6; suffix*0.7; internet extension
-country code: country code; two-letter country code; two letter code; alpha-2 code; iso alpha-2 code; iso country code; two-letter code; iso code*0.8; abbreviation*0.6
-three letter code: three-letter country code; three letter code; alpha-3 code; iso alpha-3 code; three-letter code; iso code*0.6
-numeric code: numeric code; number code; iso numeric code; numerical code; three-digit code; digit code
-demonym: demonym; demonyms; call people from; people called; inhabitants called; name for inhabitants; name of the people; people from*0.9; someone from; call someone; citizens called; residents called; person from; call a person; inhabitant name; natives called; called people; refer to people; refer to inhabitants; call the people; citizen called; inhabitants known; people known; call inhabitants; call residents; call citizens; a native of; call a native; resident called; inhabitant called; citizens known; call locals; locals called; nationals called
+country code: country code; two-letter country code; two letter code; alpha-2 code; iso alpha-2 code; iso country code; two-letter code; two letters*0.8; iso code*0.8; abbreviation*0.6; shorthand*0.6; short for*0.6; stands for*0.5; stand for*0.5; abbreviated*0.6
+three letter code: three-letter country code; three letter code; alpha-3 code; iso alpha-3 code; three-letter code; three letters*0.8; iso code*0.6; abbreviation*0.5; passport*0.5
+numeric code: numeric code; number code; iso numeric code; numerical code; three-digit code; digit code; three digits*0.9; digits*0.7
+demonym: demonym; demonyms; call people from; people called; inhabitants called; name for inhabitants; name of the people; people from*0.9; someone from; call someone; citizens called; residents called; person from; call a person; inhabitant name; natives called; called people; refer to people; refer to inhabitants; call the people; citizen called; inhabitants known; people known; call inhabitants; call residents; call citizens; a native of; call a native; resident called; inhabitant called; citizens known; call locals; locals called; nationals called; come from*0.6; comes from*0.6; nationality*0.8; islander*0.5; citizen*0.6; native*0.5
 independent: independent; independence; sovereign; self-governing; autonomous*0.7; a sovereign state; sovereignty
 member: member; membership; belong*0.7; part of*0.5; join*0.6; joined*0.6; members; member of
 united nations: united nations; un; un member; united nations member; member of the united nations; un membership
-landlocked: landlocked; access to the sea; coast*0.8; coastline; sea access; without access to the sea; ocean access; no coast; coastal*0.7; seaport*0.6; sea*0.5; shoreline*0.8; access to the ocean; surrounded by land; access to an ocean; access to sea; border the sea
+landlocked: landlocked; without access to the sea; no access to the sea; no coast; no coastline; surrounded by land; no sea coast; without a coast; without a coastline; cut off from the sea; !access to the sea; !coast*0.8; !coastline; !sea access; !ocean access; !coastal; !seaport*0.7; !sea*0.5; !shoreline*0.8; !access to the ocean; !access to an ocean; !border the sea; !on the sea*0.7; !by the sea*0.7
 flag: flag; flag emoji; emoji; flag symbol; emoji flag
 official name: official name; full name; formal name; long name; full official name; formally called; officially called; officially known; formally known; formal title*0.8; full title*0.8; officially named; legal name*0.8; complete name
 native name: native name; local name; endonym; own name; native language name; locally called; call itself; locals call; calls itself; locally known; call their country; called locally; known locally; called by its own people; own language; name in its own language; in its own language
@@ -200,26 +199,27 @@ latitude: latitude; north-south position; how far north; coordinates*0.7; how fa
 longitude: longitude; east-west position; coordinates*0.7; how far east; how far west; meridian*0.6; geographic longitude
 coordinates: coordinates; geographic coordinates; position*0.6; gps; geolocation
 currency code: currency code; iso currency code; three letter currency code; iso 4217 code; currency abbreviation*0.8; iso 4217
-currency symbol: currency symbol; currency sign; money sign; symbol*0.5; sign*0.7; money symbol
-decimals: number of decimal places; decimal places; minor units; decimals; decimal digits; decimal*0.9; decimal point*0.8; subunits*0.6; digits after; places after
+currency symbol: currency symbol; mark*0.6; currency sign; money sign; symbol*0.5; sign*0.7; money symbol
+decimals: number of decimal places; decimal places; minor units; decimals; decimal digits; decimal*0.9; decimal point*0.8; subunits*0.6; digits after; places after; after the point*0.9; after the decimal point; digits come after; digits*0.5
 language code: language code; iso 639-3 code; iso 639; three-letter language code; iso language code
 language code 2: two-letter language code; iso 639-1 code; two letter language code; iso 639-1; two-letter code*0.6
 language family: language family; linguistic family; family of languages; family; related to*0.5; belong*0.5; linguistic group*0.7; family of the language; classified*0.5; kind of language*0.7
 language branch: language branch; branch; language group; language subgroup; subfamily; linguistic branch; subgroup
 chemical symbol: chemical symbol; element symbol; symbol; abbreviation; abbreviated; abbreviate; stands for*0.7; letters*0.6; represented by*0.7; short form*0.7; denoted*0.7; written*0.6; shorthand*0.8; stand for*0.7; represent*0.6; letter*0.6; notation*0.7; formula*0.5
-atomic number: atomic number; proton number; number of protons; protons; how many protons; number in the periodic table; place in the periodic table*0.7; position in the periodic table*0.7; element number; proton
+atomic number: atomic number; proton number; number of protons; protons; how many protons; number in the periodic table; place in the periodic table*0.7; position in the periodic table*0.7; element number; number element; proton
 atomic mass: atomic mass; atomic weight; relative atomic mass; weigh*0.6; mass*0.5; weight*0.5; mass of an atom; atom weigh; heavy atom; atomic mass unit; one atom
-group number: group; group number; column; periodic table group; column of the periodic table; vertical*0.6
-period number: period; period number; row; periodic table period; row of the periodic table; horizontal*0.6
+group number: group; vertical line; vertical lines; vertical column; group number; column; periodic table group; column of the periodic table; vertical*0.6
+period number: period; horizontal line; horizontal row; period number; row; periodic table period; row of the periodic table; horizontal*0.6
 block: block; periodic table block; orbital block
 category: category; element category; classified; classification; chemical series; kind of element; type of element; what kind*0.5; class*0.7; series*0.7; what type*0.5; family of elements; sort*0.5; what sort*0.5
-melting point: melting point; melting temperature; melt; melts; fusion point; freezing point; liquefy*0.8; become liquid; freeze*0.8; turn liquid; turn into a liquid; freezes*0.8; solidify*0.7; turns liquid; becomes liquid
+melting point: melting point; melting temperature; melt; melts; fusion point; freezing point; liquefy*0.8; liquefies*0.8; liquid*0.5; become liquid; freeze*0.8; turn liquid; turn into a liquid; freezes*0.8; solidify*0.7; turns liquid; becomes liquid
 boiling point: boiling point; boil; boils; boiling temperature; evaporate*0.8; vaporize; vaporization point; vaporise; become a gas*0.7; turn into gas; turn into a gas; vapour; become gas; becomes a gas; turns into a gas
 electronegativity: electronegativity; electronegative; pauling; attract electrons
 ionization energy: ionization energy; ionize; first ionization energy; ionization potential; remove an electron; ionise; strip an electron; remove the first electron; remove electron; take an electron
 phase: phase; state of matter; physical state; phase at room temperature; solid liquid or gas; room temperature; aggregate state; liquid or solid; solid or liquid; a solid; a liquid; a gas; gaseous
 electron configuration: electron configuration; electronic configuration; electron arrangement; electrons arranged; electron shells*0.7; arrangement of electrons; orbitals*0.6; configured*0.6; electrons configured
 electron shells: electrons per shell; electron shells; shell configuration; in each shell; each shell; shells; electrons distributed; per shell
+seat of government: seat of government; government seat; administrative capital; run from; governed from; administered from; parliament*0.7; ministries*0.7; government*0.6; run*0.5; governed*0.5; administered*0.5; government sit; government based; cabinet*0.7
 registry number: cas number; cas registry number; cas; registry number; chemical abstracts
 orbits: orbits; orbit; go around; goes around; revolve around; revolve*0.7; revolves around; circle*0.8; circles*0.8; parent body; host planet; moon of; moons of; satellite of; satellites of; central body; primary; circulate*0.7; travel around; move around; moves around; satellite*0.5; parent planet; rotate around; going around; around*0.5; loop*0.6; belong*0.5; companion*0.4
 gravity: gravity; surface gravity; gravitational acceleration; gravitational pull; how strong is gravity; gravitational; pull*0.5
@@ -229,10 +229,10 @@ rotation period: rotation period; sidereal day; spin period; period of rotation;
 sun distance: distance from the sun; mean distance from the sun; solar distance; semi-major axis; how far from the sun; far from the sun; away from the sun; sun*0.7; close to the sun; distance to the sun; from the sun
 orbital distance: orbital distance; distance from its planet; orbital radius; how far from its planet; orbit*0.5; distance*0.6; how far*0.7; semi-major axis of the orbit; far*0.6; away*0.5; from its planet
 satellites: number of moons; moon count; number of satellites; satellites; how many moons; how many satellites; moons; natural satellites
-order: order from the sun; position from the sun; rank from the sun; order; rank; ordinal; position*0.7; which planet from the sun; place*0.5; how many planets from; nth planet; first planet; second planet; third planet; fourth planet; fifth planet; sixth planet; seventh planet; eighth planet; planet from the sun; number from the sun
+order: order from the sun; position from the sun; rank from the sun; order; rank; ordinal; position*0.7; which planet from the sun; place*0.5; how many planets from; nth planet; planet from the sun; number from the sun; planet out; from the inside; planet counting; planet*0.4
 rings: rings; ring system; planetary rings; ring; ringed; surrounded by rings
 kind: type; kind; class*0.7; sort; category*0.6; what kind*0.9; what type*0.9; classified*0.8; what sort*0.8
-part of: part of; belongs to; belong; parent; member*0.5; include*0.6; contain*0.6; within*0.5; comprise*0.6; consist*0.6; belong to; larger region*0.8; subdivision*0.7
+part of: part of; belongs to; belong; parent; member*0.5; include*0.6; contain*0.6; within*0.5; comprise*0.6; consist*0.6; belong to; larger region*0.8; subdivision*0.7; make up*0.8; made up of*0.8; split into*0.8; divided into*0.8; split*0.7; divide*0.7; divided*0.7; consist of*0.8; comprise*0.8; break down*0.6
 start date: start date; hire date; hired; hire; joined; join; date of joining; started working; start working; started*0.8; start*0.7; came to*0.5; begin*0.6; begin working; since when; employed since; entry date; onboard
 end date: end date; ended; end*0.7; deadline*0.7; finish*0.7; finished*0.7; due date*0.7
 title: title; job title; position; called*0.4; headline*0.6
