@@ -2,6 +2,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -81,21 +82,24 @@ void print_ambiguity(const qa::Response& response, const Words& words) {
   }
 }
 
-void print_answer(const qa::Answer& answer, const Words& words) {
+void print_answer(const qa::Answer& answer, const Words& words, std::size_t most_evidence) {
   print(bold(answer.text) + "\n");
   if (answer.sentence != answer.text) print_line("  " + answer.sentence);
-  for (const qa::Evidence& evidence : answer.evidence) {
+  const std::size_t shown = std::min(answer.evidence.size(), most_evidence);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const qa::Evidence& evidence = answer.evidence[i];
     print_line(std::string("  ") + words.evidence + ": " + evidence.subject_label + " · " +
                evidence.predicate_label + " · " + shortened(evidence.object_label) + "  [" + place(evidence) +
                "]");
   }
-  if (answer.evidence_total > answer.evidence.size()) {
-    print_line("  + " + grouped(answer.evidence_total - answer.evidence.size()) + " " + words.more_evidence);
+  if (answer.evidence_total > shown) {
+    print_line("  + " + grouped(answer.evidence_total - shown) + " " + words.more_evidence);
   }
   print_line(std::string("  ") + words.confidence + ": " + decimal(answer.confidence, 2));
 }
 
-void print_response(const qa::Response& response) {
+// A person reads a few facts, and all there are with --explain.
+void print_response(const qa::Response& response, bool explain) {
   const Words& words = words_for(response.lang);
   if (response.answers.empty()) {
     print_line(std::string(words.no_answer) + " (" + std::string(qa::reason_name(response.reason)) +
@@ -103,7 +107,7 @@ void print_response(const qa::Response& response) {
     if (!response.alternatives.empty()) print_line(words.perhaps);
     for (const std::string& alternative : response.alternatives) print_line("  " + alternative);
   } else {
-    print_answer(response.answers.front(), words);
+    print_answer(response.answers.front(), words, explain ? SIZE_MAX : 5);
     if (response.answers.size() > 1) print_line(words.other_answers);
     for (std::size_t i = 1; i < response.answers.size(); ++i) {
       const qa::Answer& answer = response.answers[i];
@@ -152,7 +156,7 @@ base::Result<int> ask_one(const qa::Engine& engine, const qa::Request& request,
   if (arguments.json) {
     print(qa::to_json(response) + "\n");
   } else {
-    print_response(response);
+    print_response(response, arguments.explain);
     if (arguments.explain) print_explanation(response);
   }
   return response.answers.empty() && arguments.fail_on_no_answer ? exit_failed : exit_done;
@@ -222,10 +226,12 @@ void add_ask(Commands& commands) {
   command.add_option("--timeout-ms", arguments->timeout_ms, "Give up after N milliseconds; 5000")
       ->type_name("N")
       ->check(quiet(CLI::Range(1, 3600000)));
-  command.add_option("--pipeline", arguments->pipelines, "Ways of answering to use, separated by commas; all")
+  command
+      .add_option("--pipeline", arguments->pipelines, "Ways of answering to use, separated by commas; all")
       ->type_name("NAMES")
       ->delimiter(',')
-      ->allow_extra_args(false);
+      ->allow_extra_args(false)
+      ->check(quiet(CLI::IsMember({"kb", "text", "faq"})));
   command.add_option("--min-confidence", arguments->min_confidence, "Decline below this confidence")
       ->type_name("P")
       ->check(quiet(CLI::Range(0.0, 1.0)));
