@@ -3,6 +3,7 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstdio>
 #include <fcntl.h>
 #include <list>
@@ -67,9 +68,12 @@ class Session {
                         "ask its owner to load, or run as the same user");
     }
     std::string line;
-    if (socket_.receive(line, request_patience) != LineSocket::Got::line) {
-      return base::fail(base::ErrorCode::bad_input, "no request came");
-    }
+    const auto end = std::chrono::steady_clock::now() + request_patience;
+    LineSocket::Got got;
+    do {
+      got = socket_.receive(line, glance);
+    } while (got == LineSocket::Got::nothing && !cancelled_ && std::chrono::steady_clock::now() < end);
+    if (got != LineSocket::Got::line) return base::fail(base::ErrorCode::bad_input, "no request came");
     ASKBASE_ASSIGN(const Json request, base::parse_json(line));
     std::atomic<bool> finished{false};
     std::thread watcher([&] { watch(finished); });

@@ -19,8 +19,8 @@ namespace askbase::web {
 
 // What `delete` removes: a source, or the facts of a pattern (N-Triples terms; empty: any).
 struct DeleteRequest {
-  std::string source;
-  std::string subject, predicate, object;
+  std::string source = {};
+  std::string subject = {}, predicate = {}, object = {};
 };
 
 // Runs a delete on a store that this process holds.

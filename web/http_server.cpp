@@ -84,8 +84,8 @@ class Pool final : public httplib::TaskQueue {
       const std::lock_guard lock(mutex_);
       if (tasks_.size() < options_.max_waiting) {
         tasks_.push_back(std::move(task));
-        count_ = tasks_.size();
         crowded = tasks_.size() > free_ && !(threads_.size() < options_.max_workers && add_thread());
+        pressed_ = crowded;
       }
     }
     if (task) {  // not taken
@@ -119,8 +119,9 @@ class Pool final : public httplib::TaskQueue {
     for (std::thread& thread : threads_) thread.join();
   }
 
-  // Connections wait for a thread.
-  bool pressed() const { return count_ > 0; }
+  // More connections wait than there are free threads. (One that waits for a free thread to wake up does not
+  // count.)
+  bool pressed() const { return pressed_; }
 
  private:
   void relieve() { waiting_.cut(idle_under_pressure, patience_under_pressure, false); }
@@ -144,12 +145,13 @@ class Pool final : public httplib::TaskQueue {
       if (tasks_.empty()) break;
       std::function<void()> task = std::move(tasks_.front());
       tasks_.pop_front();
-      count_ = tasks_.size();
       --free_;
+      pressed_ = tasks_.size() > free_;
       lock.unlock();
       task();
       lock.lock();
       ++free_;
+      pressed_ = tasks_.size() > free_;
     }
     --running_;
   }
@@ -161,7 +163,8 @@ class Pool final : public httplib::TaskQueue {
   std::deque<std::function<void()>> tasks_;
   std::vector<std::thread> threads_;
   std::size_t free_ = 0;  // threads without a connection
-  std::atomic<std::size_t> count_{0}, running_{0};
+  std::atomic<bool> pressed_{false};
+  std::atomic<std::size_t> running_{0};
   bool stopping_ = false;
 };
 

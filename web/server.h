@@ -18,9 +18,9 @@ struct ServerOptions {
   std::size_t workers = 64;                     // threads that hold connections
   std::size_t max_body_bytes = 1 << 20;         // 413 above
   std::size_t max_question_code_points = 2000;  // 413 above
-  std::string base_path;                        // "/askbase" behind a proxy that keeps the path
-  std::string cors_origin;                      // value of Access-Control-Allow-Origin; empty: none
-  std::string ui_folder;  // the page from files instead of the built-in copy (development)
+  std::string base_path = {};                   // "/askbase" behind a proxy that keeps the path
+  std::string cors_origin = {};                 // value of Access-Control-Allow-Origin; empty: none
+  std::string ui_folder = {};  // the page from files instead of the built-in copy (development)
 };
 
 // start() returns when the socket listens; run() serves until stop() (from a signal or another thread).

@@ -39,15 +39,15 @@ std::vector<std::size_t> name_starts(std::string_view text) {
 }
 
 // Completes the end of the text with names of entities: "capital of Fra" -> "capital of France". The longest
-// end that begins a name counts; one letter is no beginning. Labels come before aliases, which are often
-// codes and abbreviations.
+// end that begins a name counts; one letter is no beginning, one Chinese character is. Labels come before
+// aliases, which are often codes and abbreviations.
 base::Result<std::vector<Suggestion>> complete(const kb::View& view, std::string_view text,
                                                std::string_view lang) {
   std::vector<Suggestion> labels, aliases;
   for (const std::size_t start : name_starts(text)) {
     const std::string_view end = text.substr(start);
     const std::string key = base::match_key(end);
-    if (base::count_code_points(key) < 2) continue;
+    if (base::count_code_points(key) < 2 && !base::contains_han(key)) continue;
     ASKBASE_ASSIGN(const bool begins, kb::has_prefix(view, key));
     if (!begins) continue;
     ASKBASE_ASSIGN(const auto matches, kb::search(view, end, lang, names_looked_at));
