@@ -420,6 +420,10 @@ struct NameChanges::State {
       };
       put(key, false);
       for (const std::string& variant : variant_keys(key)) put(variant, true);
+      if (const std::string_view bare = without_remark(name.text); !bare.empty()) {
+        const std::string bare_key = index_key(bare);
+        if (!bare_key.empty() && bare_key != key) put(bare_key, true);
+      }
     }
   }
 

@@ -94,6 +94,14 @@ std::vector<std::string> variant_keys(std::string_view key) {
   return variants;
 }
 
+std::string_view without_remark(std::string_view text) {
+  constexpr std::string_view wide_open = "（", wide_close = "）";
+  const bool wide = text.ends_with(wide_close);
+  if (!wide && !text.ends_with(')')) return {};
+  const std::size_t open = std::max(text.rfind('(') + 1, text.rfind(wide_open) + 1);
+  return open <= 1 ? std::string_view() : base::trim(text.substr(0, open - 1));
+}
+
 void split_words(std::string_view key, std::vector<std::string_view>& words) {
   words.clear();
   std::size_t begin = 0, at = 0;

@@ -9,8 +9,9 @@
 //               gram, in
 //                                                                        byte order, each ended by NUL
 //
-// A key is base::match_key of the name, cut to 512 bytes. A name has one main key and up to three variants
-// (variant_keys), whose kind byte has its high bit set. Words of a key are what stands between its spaces,
+// A key is base::match_key of the name, cut to 512 bytes. A name has one main key and up to four variants
+// (variant_keys, and the key of the name without a remark in brackets: "Mercury (planet)"), whose kind byte has
+// its high bit set. Words of a key are what stands between its spaces,
 // cut again where Han meets other writing ("iphone手机" has the words "iphone" and "手机").
 //
 // Grams are the trigrams of a word with two pads at each end; of a Han word, the bigrams with one pad. The
@@ -45,6 +46,9 @@ std::string index_key(std::string_view text);
 // Other keys under which a name or a question's words with this key are looked for: single letters in a row
 // put together ("u s a" -> "usa"), and without a leading "the". Empty for most keys.
 std::vector<std::string> variant_keys(std::string_view key);
+
+// The name without the remark in brackets at its end, "刘晓华（教授）" -> "刘晓华"; empty without one.
+std::string_view without_remark(std::string_view text);
 
 // The words of a key, in order; views into it.
 void split_words(std::string_view key, std::vector<std::string_view>& words);

@@ -110,6 +110,10 @@ void assign_han_roles(std::vector<Unit>& units) {
       for (std::size_t k = 0; k < length; ++k) {
         units[i + at + k].role = role;
         units[i + at + k].splits = splits;
+        if (role == Role::function && length > 1) {
+          units[i + at + k].word_first = static_cast<std::uint16_t>(i + at);
+          units[i + at + k].word_last = static_cast<std::uint16_t>(i + at + length);
+        }
       }
       at += length;
     }
@@ -190,6 +194,13 @@ bool near_number(const Question& question, const CueHit& hit) {
   return false;
 }
 
+// 吗 asks at the end of a clause only; elsewhere it is a slip for another character.
+bool ends_a_clause(const std::vector<Unit>& units, const CueHit& hit) {
+  const std::string& key = units[hit.first].key;
+  if (hit.last - hit.first > 1 || (key != "吗" && key != "么")) return true;
+  return hit.last == units.size() || units[hit.last].after_comma || hit.last + 2 >= units.size();
+}
+
 bool is_plural(const Unit& unit) {
   return !unit.han && unit.key.size() > 3 && unit.key.ends_with("s") && !unit.key.ends_with("ss") &&
          !unit.key.ends_with("us") && !unit.key.ends_with("is");
@@ -254,6 +265,7 @@ void find_phrases(Question& question) {
   // "是不是" holds "不是", "how many" holds nothing of "how": only the longest phrase at a place counts.
   const auto inside_longer = [&](const CueHit& hit) {
     return std::any_of(question.cues.begin(), question.cues.end(), [&](const CueHit& other) {
+      if (other.cue == Cue::definition) return false;  // "是什么" asks what as well
       return other.first <= hit.first && other.last >= hit.last &&
              other.last - other.first > hit.last - hit.first;
     });
@@ -267,6 +279,12 @@ void find_phrases(Question& question) {
                   [&](std::size_t first, std::size_t last, const ConceptSense& sense) {
                     question.concepts.push_back({sense.id, sense.strength, sense.opposite, first, last});
                   });
+  // 周期 inside the function word 周期表 says nothing.
+  std::erase_if(question.concepts, [&](const ConceptHit& hit) {
+    const Unit& unit = question.units[hit.first];
+    return unit.word_last >= hit.last &&
+           unit.word_last - unit.word_first > static_cast<int>(hit.last - hit.first);
+  });
   // "without access to the sea" holds the opposite "access to the sea".
   std::erase_if(question.concepts, [&](const ConceptHit& hit) {
     return std::any_of(question.concepts.begin(), question.concepts.end(), [&](const ConceptHit& other) {
@@ -287,9 +305,10 @@ Question analyse(std::string_view text) {
   bool after_comma = false;
   for (const base::Token& token : base::tokenize_characters(text)) {
     // Signs are no words, but "€" and a flag may be what the question is about.
-    const bool sign = token.key.empty();
+    const bool sign = token.key.empty() || token.kind == base::TokenKind::punctuation;
     if (sign && !is_symbol(token.text)) {
-      after_comma = token.text == "," || token.text == ";" || token.text == ":";
+      after_comma = token.text == "," || token.text == ";" || token.text == ":" || token.text == "，" ||
+                    token.text == "；" || token.text == "：" || token.text == "。";
       continue;
     }
     Unit unit;
@@ -357,12 +376,14 @@ Frame frame_of(const Question& question, const Mask& names) {
     switch (hit.cue) {
       case Cue::boolean:
         // English asks yes or no by the word that leads; Chinese anywhere.
-        if ((han || (leads && !polite) || units[hit.first].after_comma) && !frame.question_word) {
+        if (((han && ends_a_clause(units, hit)) || (!han && leads && !polite) ||
+             units[hit.first].after_comma) &&
+            !frame.question_word) {
           frame.boolean = true;
         }
         break;
       case Cue::list:
-        if (han || hit.first <= 1 || polite) frame.list = true;
+        if (han || hit.first <= 1 || hit.last - hit.first > 1 || polite) frame.list = true;
         break;
       case Cue::definition:
         frame.definition = true;

@@ -35,7 +35,8 @@ struct Unit {
   bool han = false, number = false, capital = false;
   bool after_comma = false;
   bool splits = false;  // a Han function word that no name runs across: 的, 是, 什么
-  bool alone = false;   // a Han character that is a word by itself, as far as the dictionary knows
+  std::uint16_t word_first = 0, word_last = 0;  // the function word of several characters that it is in
+  bool alone = false;  // a Han character that is a word by itself, as far as the dictionary knows
   Role role = Role::content;
   float weight = 1;  // what leaving it unexplained costs: Han characters half of a word
 };

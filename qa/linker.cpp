@@ -20,7 +20,9 @@ constexpr std::size_t max_value_spans = 48;    // spans looked up as values
 constexpr std::size_t max_value_subjects = 4;  // a value that more entities share names none of them
 constexpr float alias_score = 0.97F;
 constexpr float by_value_score = 0.7F;
-constexpr float edit_cost = 1.5F;  // of one edit, over the length of the name
+constexpr float remark_score = 0.92F;     // of a name with a further remark in brackets
+constexpr float adjective_score = 0.85F;  // "African" for Africa
+constexpr float edit_cost = 1.5F;         // of one edit, over the length of the name
 constexpr float first_letter_cost = 0.2F;
 constexpr float same_sound_share = 0.4F;  // of the cost, when the characters sound the same
 constexpr float least_slip_score = 0.6F;  // below it a misspelt name is none
@@ -148,12 +150,30 @@ class Linking {
       ASKBASE_ASSIGN(std::vector<kb::EntityMatch> matches, kb::find_exact(view_, key));
       if (!matches.empty()) return matches;
     }
-    if (end.han || end.capital || end.key.size() < 4 || !end.key.ends_with("s"))
-      return std::vector<kb::EntityMatch>();
+    if (end.han || end.key.size() < 4) return std::vector<kb::EntityMatch>();
+    if (end.capital) return names_of_adjective(key);
+    if (!end.key.ends_with("s")) return std::vector<kb::EntityMatch>();
     for (const std::size_t cut : {std::size_t{1}, std::size_t{2}}) {
       if (cut == 2 && !key.ends_with("es")) break;
       ASKBASE_ASSIGN(std::vector<kb::EntityMatch> matches,
                      kb::find_exact(view_, key.substr(0, key.size() - cut)));
+      if (!matches.empty()) return matches;
+    }
+    return std::vector<kb::EntityMatch>();
+  }
+
+  // "African" -> "Africa", "Brazilian" -> "Brazil", "European" -> "Europe", "Italian" -> "Italy".
+  base::Result<std::vector<kb::EntityMatch>> names_of_adjective(const std::string& key) const {
+    struct Ending {
+      std::string_view adjective, noun;
+    };
+    constexpr Ending endings[] = {{"n", ""},   {"ian", ""},  {"ian", "y"}, {"ean", "e"}, {"an", ""},
+                                  {"ese", ""}, {"ese", "a"}, {"i", ""},    {"ish", ""}};
+    for (const Ending& ending : endings) {
+      if (!key.ends_with(ending.adjective) || key.size() < ending.adjective.size() + 4) continue;
+      const std::string noun = key.substr(0, key.size() - ending.adjective.size()) + std::string(ending.noun);
+      ASKBASE_ASSIGN(std::vector<kb::EntityMatch> matches, kb::find_exact(view_, noun));
+      for (kb::EntityMatch& match : matches) match.match = kb::MatchKind::word;
       if (!matches.empty()) return matches;
     }
     return std::vector<kb::EntityMatch>();
@@ -173,6 +193,12 @@ class Linking {
     candidate.prominence = prominence_of(match.facts);
     candidate.edits = match.edits;
     candidate.score = candidate.alias ? alias_score : 1.0F;
+    // "Asia (UN region)" is what "Asia" means only when the plain name does not fit.
+    if (match.edits == 0 && match.name.text.size() > mention.text.size() &&
+        (match.name.text.ends_with(")") || match.name.text.ends_with("）"))) {
+      candidate.score = remark_score;
+    }
+    if (match.match == kb::MatchKind::word) candidate.score = adjective_score;
     if (match.edits > 0) {
       candidate.score =
           std::max(0.0F, candidate.score - slip_cost(base::match_key(mention.text),

@@ -14,7 +14,7 @@ struct Weights {
   double of[feature_count] = {};
   constexpr Weights() {
     set(Feature::coverage, 3.4);
-    set(Feature::unexplained, -3.6);
+    set(Feature::unexplained, -4.6);
     set(Feature::text_cover, 1.8);
     set(Feature::relation, 0.4);
     set(Feature::inferred, 1.8);
@@ -55,7 +55,11 @@ void set_coverage(const Context& context, Reading& reading) {
     total += weight;
     covered += weight * explained_at(reading, i);
   }
-  feature(reading, Feature::coverage) = total > 0 ? covered / total : 1.0F;
+  // With nothing but question words left, the predicate is as sure as its text is.
+  const bool by_relation = reading.predicate && !reading.inferred;
+  feature(reading, Feature::coverage) = total > 0     ? covered / total
+                                        : by_relation ? reading.match.text_cover
+                                                      : 1.0F;
   feature(reading, Feature::unexplained) = std::min(2.0F, total - covered) / 2;
 }
 
@@ -80,7 +84,7 @@ bool is_yes_or_no(const Reading& reading) {
 
 float expected_value(const Context& context, const Reading& reading) {
   const Expect expect = context.frame.expect;
-  if (context.frame.boolean && !is_yes_or_no(reading)) return -1;
+  if (context.frame.boolean && !is_yes_or_no(reading)) return -2.5F;
   if (reading.shape == Shape::check || reading.shape == Shape::check_kind)
     return context.frame.boolean ? 0.6F : -1.0F;
   if (reading.shape == Shape::check_flag) return context.frame.boolean ? 1.0F : -0.8F;
@@ -124,7 +128,37 @@ float expected_value(const Context& context, const Reading& reading) {
   return 0;
 }
 
-// "What does Asia consist of", "亚洲分成哪些区域": the name is the whole, so the object of "part of".
+// "Which country is Lyon in", "里昂位于哪个国家": the name lies in what is asked for. "Which cities are in
+// France", "位于法国的城市": what is asked for lies in the name.
+float location_cue(const Context& context, const Reading& reading) {
+  const std::vector<Unit>& units = context.question.units;
+  const Mention& mention = *reading.mention;
+  if (!context.lexicon.predicates()[*reading.predicate].place) return 0;
+  const auto key_at = [&](std::size_t i) { return i < units.size() ? std::string_view(units[i].key) : ""; };
+  const auto says = [&](std::size_t at, std::initializer_list<std::string_view> phrases) {
+    std::string text;
+    for (std::size_t i = at; i < std::min(units.size(), at + 4); ++i) text += units[i].key;
+    return std::any_of(phrases.begin(), phrases.end(),
+                       [&](std::string_view phrase) { return std::string_view(text).starts_with(phrase); });
+  };
+  if (units[mention.first].han) {
+    if (says(mention.last, {"位于", "在", "属于", "地处", "坐落", "处于", "隶属"})) return 1;
+    for (std::size_t back = 1; back <= 3 && back <= mention.first; ++back) {
+      if (says(mention.first - back, {"位于", "属于", "地处", "坐落在", "坐落于", "隶属于"})) return -1;
+    }
+    return 0;
+  }
+  const std::string_view last = key_at(units.size() - 1);
+  const bool open_end = last == "in" || last == "to" || last == "from";
+  const std::string_view before = mention.first > 0 ? key_at(mention.first - 1) : "";
+  const bool subject = before == "is" || before == "does" || before == "was" || before == "did";
+  if (open_end && subject) return 1;
+  const bool inside = before == "in" || before == "within" ||
+                      (before == "the" && mention.first > 1 && key_at(mention.first - 2) == "in");
+  return inside && context.frame.head_last > context.frame.head_first ? -1.0F : 0.0F;
+}
+
+// "What does Asia consist of",  "亚洲分成哪些区域": the name is the whole, so the object of "part of".
 float container_cue(const Context& context, const Reading& reading) {
   static const std::vector<std::string> words = Words::instance().phrase(
       "contain include comprise consist split divide divided made make subdivide encompass");
@@ -164,6 +198,7 @@ float direction_cue(const Context& context, const Reading& reading) {
   const auto key_at = [&](std::size_t i) -> std::string_view {
     return i < units.size() ? std::string_view(units[i].key) : std::string_view();
   };
+  if (const float place = location_cue(context, reading); place != 0) return place;
   // 法国的首都; 首都是巴黎; 巴黎是……的首都
   if (key_at(mention.last) == "的") return relation_first >= mention.last ? 1.0F : 0.0F;
   if (mention.first > 0 && (key_at(mention.first - 1) == "是" || key_at(mention.first - 1) == "为") &&
@@ -206,7 +241,7 @@ bool has_partial_name(const Context& context, const Reading& reading, const Ment
     if (reading.names[i] != 0 || explained_at(reading, i) > strange_word_bound) return false;
     if (unit.han != han || unit.role == Role::function || unit.number) return false;
     if (han) return unit.role == Role::content;
-    return (unit.capital && i > 0 && units[mention.first].capital) || !context.lexicon.knows(unit);
+    return unit.capital && i > 0 && units[mention.first].capital;
   };
   if (mention.first > 0 && strange(mention.first - 1)) return true;
   if (mention.last >= units.size() || !strange(mention.last)) return false;
@@ -246,7 +281,7 @@ float plurality(const Context& context, const Reading& reading) {
     return 0;
   }
   if (context.frame.several) return reading.answers.size() > 1 ? 1.0F : -0.5F;
-  return reading.answers.size() > 5 ? -0.5F : 0.0F;
+  return reading.answers.size() > 1 ? -0.5F : 0.0F;
 }
 
 // True when the only answer is what the name says already: "the element with the symbol Ac" -> "Ac".

@@ -48,8 +48,9 @@ class LexicalMatcher : public RelationMatcher {
   LexicalMatcher(const Question& question, const Lexicon& lexicon) : question_(question), lexicon_(lexicon) {
     for (std::size_t i = 0; i < question_.units.size(); ++i) link_unit(i);
     for (const ConceptHit& hit : question_.concepts) link_concept(hit);
+    for (auto& [key, links] : touched_) find_runs(links);
+    drop_false_slips();
     for (auto& [key, links] : touched_) {
-      find_runs(links);
       by_predicate_[static_cast<std::size_t>(key >> 32)].push_back(std::move(links));
     }
     touched_.clear();
@@ -156,6 +157,31 @@ class LexicalMatcher : public RelationMatcher {
     find_near(links);
   }
 
+  // "元素符号" is said as it is, so it is no slip for "元素序号".
+  void drop_false_slips() {
+    std::vector<Run> whole;
+    for (const auto& [key, links] : touched_) {
+      for (const Run& run : links.runs) {
+        if (run.exact && run.length >= 2 && run.length == links.text->words.size()) whole.push_back(run);
+      }
+    }
+    for (auto& [key, links] : touched_) {
+      const auto false_slip = [&](const Run& run) {
+        if (run.exact) return false;
+        return std::any_of(whole.begin(), whole.end(), [&](const Run& other) {
+          for (std::size_t k = 0; k < run.length; ++k) {
+            const std::size_t unit = run.unit + k;
+            const bool same = question_.units[unit].stem == links.text->words[run.word + k].form;
+            if (!same && other.unit <= unit && unit < std::size_t{other.unit} + other.length) return true;
+          }
+          return false;
+        });
+      };
+      std::erase_if(links.runs, false_slip);
+      std::erase_if(links.near, false_slip);
+    }
+  }
+
   // A slip inside a long Chinese term: "官放语言" for "官方语言".
   void find_near(TextLinks& links) const {
     const std::vector<Unit>& units = question_.units;
@@ -200,7 +226,7 @@ class LexicalMatcher : public RelationMatcher {
         best.score = score;
         best.text = links.text_index;
         best.text_cover = text_cover;
-        best.opposite = links.text->opposite || says_opposite(links, names);
+        best.opposite = links.text->opposite != says_opposite(links, names);
         best.explained = units;
       }
     }

@@ -12,7 +12,7 @@ why; how; that; this; these; those; there; here; it; its; their; theirs; his; he
 she; we; us; you; i; me; my; mine; our; your; and; or; not; no; yes; s; t; d; ll; re; ve; m; whats; wheres;
 whos; whens; hows; isnt; arent; doesnt; dont; didnt; many; much; please; if; then; so; also; too; just; only; ever; exactly;
 approximately; roughly; actually; currently; now; today; all; any; every; each; both; some; such; other; else;
-ok; okay; hey; hi; hello; lets; let; want; wanna; like; need; wonder; wondering; curious; tell; give; show; list; name; find; enumerate;
+ok; okay; hey; hi; hello; lets; let; want; wanna; like; need; wonder; wondering; curious; tell; give; show; list; find; enumerate;
 figure; say; know; think; remind; get; got; out; up; off; one; ones; thing; things; something; someone; anyone; anybody;
 somebody; somewhere; anywhere; everyday; ordinary; total; again; quickly; correct; true; right
 )";
@@ -20,7 +20,7 @@ somebody; somewhere; anywhere; everyday; ordinary; total; again; quickly; correc
 // "like" and "think" are function words above because "I'd like to know" asks nothing; the opinion cues
 // see them first.
 constexpr std::string_view light_words = R"(
-use; uses; used; using; call; called; calls; named; names; known; say; said; term; make; makes; made; come;
+use; uses; used; using; call; called; calls; name; named; names; known; scientist; scientists; chemist; chemists; astronomer; astronomers; expert; experts; trade; traded; trades; say; said; term; make; makes; made; come;
 comes; belong; belongs; belonging; lie; lies; located; situated; located; placed; exist; exists; contain;
 contains; include; includes; included; including; kind; kinds; type; types; sort; sorts; number; amount;
 value; values; way; official; officially; different; various; several; go; goes; take; takes; hold; holds;
@@ -54,7 +54,8 @@ constexpr std::string_view cue_number =
     "low; how short; how young; how quickly; how extensive; how electronegative";
 constexpr std::string_view cue_count = "how many; number of; count of; count the; count; total number of";
 constexpr std::string_view cue_list =
-    "list; enumerate; name all; name the; give me all; show me all; show all; all the; what are; what were; "
+    "list; list of; a list; enumerate; name all; name the; give me all; show me all; show all; all the; what "
+    "are; what were; "
     "which are; "
     "tell me all; give all; find all; list all; name every; name some; name";
 constexpr std::string_view cue_boolean =
