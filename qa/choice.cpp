@@ -136,7 +136,8 @@ base::Result<Choice> choose(const Context& context, const std::vector<Reading>& 
       (best == nullptr || best->confidence < threshold || missing->score > best->score + missing_margin);
   if (fact_is_missing) {
     // Of a name that is only near a known one it is likelier that the KB has it not at all.
-    choice.reason = missing->mention->exact ? Reason::fact_missing : Reason::entity_unknown;
+    const bool whole_name = missing->mention->exact && feature_of(*missing, Feature::partial_name) == 0;
+    choice.reason = whole_name ? Reason::fact_missing : Reason::entity_unknown;
     choice.about = missing;
     choice.subject_text = missing->mention->text;
     return choice;

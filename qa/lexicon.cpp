@@ -136,7 +136,8 @@ std::vector<ClassMention> Lexicon::find_classes(const Question& question) const 
           const Unit& unit = units[i + w];
           const bool as_written =
               unit.stem == words[w].form && (words[w].han || same_noun(unit.key, words[w].key));
-          same = as_written || unit.corrected == words[w].form;
+          const bool sounds_so = unit.sound != 0 && unit.sound == words[w].sound && words.size() > 1;
+          same = as_written || unit.corrected == words[w].form || (sounds_so && !misspelt);
           misspelt |= !as_written;
         }
         // One character is a class only where it is a word: 市 in 市长 is not a city.

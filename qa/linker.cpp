@@ -421,6 +421,12 @@ class Linking {
       if (!units()[i].han && !units()[i].capital && has_certain_name) continue;
       const auto [first, last] = units()[i].han ? han_run(i, explained) : latin_run(i, mask);
       std::vector<Span> spans = sub_spans(first, last, strange);
+      if (units()[i].han) {
+        // A term may be the end of the name: 加勒比地区.
+        std::size_t end = last;
+        while (end < units().size() && end - last < 3 && units()[end].han && !units()[end].splits) ++end;
+        if (end > last) spans.insert(spans.begin(), Span(first, end));
+      }
       for (const Span& span : spans) {
         if (calls >= max_fuzzy_calls || deadline_.passed()) return {};
         const std::string key = units_key(question_, span.first, span.second);

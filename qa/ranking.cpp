@@ -20,14 +20,16 @@ struct Weights {
     set(Feature::inferred, 1.8);
     set(Feature::link, 3.0);
     set(Feature::expected, 0.8);
-    set(Feature::head_class, 0.9);
+    set(Feature::head_class, 1.3);
     set(Feature::name_class, 0.5);
     set(Feature::direction, 0.6);
     set(Feature::weak_name, -1.5);
-    set(Feature::partial_name, -4.0);
+    set(Feature::partial_name, -5.0);
     set(Feature::prominence, 0.4);
     set(Feature::missing, -0.6);
     set(Feature::plurality, 0.7);
+    set(Feature::head_noun, -2.0);
+    set(Feature::exact_text, 0.6);
     set(Feature::unused_name, -1.5);
     set(Feature::echo, -2.5);
     set(Feature::identifier, 0.6);
@@ -241,16 +243,45 @@ bool has_partial_name(const Context& context, const Reading& reading, const Ment
     if (reading.names[i] != 0 || explained_at(reading, i) > strange_word_bound) return false;
     if (unit.han != han || unit.role == Role::function || unit.number) return false;
     if (han) return unit.role == Role::content;
-    return unit.capital && i > 0 && units[mention.first].capital;
+    return unit.capital && i > 0 && (units[mention.first].capital || !context.lexicon.knows(unit));
   };
   if (mention.first > 0 && strange(mention.first - 1)) return true;
   if (mention.last >= units.size() || !strange(mention.last)) return false;
   if (!han) return true;
   // A Chinese verb may follow a name at once; before 的 the rest belongs to the name.
   std::size_t end = mention.last;
-  while (end < units.size() && strange(end)) ++end;
+  while (end < units.size() && units[end].han && !units[end].splits &&
+         explained_at(reading, end) <= strange_word_bound)
+    ++end;
   return (end < units.size() && units[end].key == "的") ||
          (mention.length() == 1 && !units[mention.first].alone);
+}
+
+// "The national anthem of Barbados", "Barbados's anthem", "巴巴多斯的国歌": the noun next to the name says
+// what is asked for; without it the rest means something else.
+bool misses_head_noun(const Context& context, const Reading& reading) {
+  if (reading.mention == nullptr || (reading.shape != Shape::forward && reading.shape != Shape::inverse))
+    return false;
+  const std::vector<Unit>& units = context.question.units;
+  const Mention& mention = *reading.mention;
+  const auto unexplained = [&](std::size_t i) {
+    return reading.names[i] == 0 && units[i].role == Role::content &&
+           explained_at(reading, i) <= strange_word_bound;
+  };
+  if (units[mention.first].han) {
+    if (mention.last >= units.size() || units[mention.last].key != "的") return false;
+    std::size_t end = mention.last + 1;
+    while (end < units.size() && !units[end].splits && reading.names[end] == 0) ++end;
+    return end > mention.last + 1 && unexplained(end - 1);
+  }
+  if (mention.last < units.size() && units[mention.last].text.starts_with("'")) {
+    std::size_t end = mention.last + 1;
+    while (end < units.size() && units[end].role != Role::function && reading.names[end] == 0) ++end;
+    return end > mention.last + 1 && unexplained(end - 1);
+  }
+  std::size_t at = mention.first;
+  while (at > 0 && (units[at - 1].key == "the" || reading.names[at - 1] != 0)) --at;
+  return at > 1 && (units[at - 1].key == "of" || units[at - 1].key == "for") && unexplained(at - 2);
 }
 
 // Another name in the question that this reading does nothing with.
@@ -314,6 +345,8 @@ void set_features(const Context& context, Reading& reading) {
   feature(reading, Feature::link) = link;
   feature(reading, Feature::weak_name) = weak;
   feature(reading, Feature::partial_name) = partial ? 1 : 0;
+  feature(reading, Feature::head_noun) = misses_head_noun(context, reading) ? 1 : 0;
+  feature(reading, Feature::exact_text) = reading.match.exact ? 1 : 0;
   feature(reading, Feature::unused_name) = leaves_a_name(context, reading) ? 1 : 0;
   feature(reading, Feature::plurality) = plurality(context, reading);
   feature(reading, Feature::echo) = repeats_the_name(context, reading) ? 1 : 0;
@@ -332,9 +365,9 @@ void set_features(const Context& context, Reading& reading) {
 
 std::string_view feature_name(Feature feature) {
   constexpr std::string_view names[feature_count] = {
-      "coverage",   "unexplained", "text_cover", "relation",    "inferred",  "link",
-      "expected",   "head_class",  "name_class", "direction",   "weak_name", "partial_name",
-      "prominence", "missing",     "plurality",  "unused_name", "echo",      "identifier"};
+      "coverage",   "unexplained", "text_cover", "relation",    "inferred",     "link",       "expected",
+      "head_class", "name_class",  "direction",  "weak_name",   "partial_name", "prominence", "missing",
+      "plurality",  "head_noun",   "exact_text", "unused_name", "echo",         "identifier"};
   return names[static_cast<std::size_t>(feature)];
 }
 

@@ -92,9 +92,8 @@ base::Status ReadingBuilder::build_from(const Mention& mention) {
   for (const Candidate& candidate : mention.candidates) {
     if (context_.deadline.passed()) return {};
     ASKBASE_ASSIGN(const Mask wider, with_qualifiers(mention, candidate, names));
-    if (wider == names) {
-      ASKBASE_TRY(build_from_entity(mention, candidate, matches, names));
-    } else {
+    ASKBASE_TRY(build_from_entity(mention, candidate, matches, names));
+    if (wider != names) {
       ASKBASE_TRY(build_from_entity(mention, candidate, context_.relations.match(wider, max_matches), wider));
     }
     ASKBASE_TRY(build_identity(mention, candidate, names));
@@ -144,7 +143,11 @@ base::Status ReadingBuilder::build_from_entity(const Mention& mention, const Can
       Reading reading = start(Shape::forward, &mention, &candidate, names);
       reading.predicate = match.predicate;
       reading.match = match;
-      reading.features[static_cast<std::size_t>(Feature::missing)] = 1;
+      // What things of this kind never have is missing in another sense: the boiling point of a country.
+      const bool applies = predicate.subject_classes.empty() || candidate.types.empty() ||
+                           class_share(predicate.subject_classes, candidate.types) > 0 ||
+                           class_share(predicate.object_classes, candidate.types) > 0;
+      reading.features[static_cast<std::size_t>(Feature::missing)] = applies ? 1 : 3;
       ASKBASE_TRY(apply_class(reading));
       readings_.push_back(std::move(reading));
     }
@@ -298,6 +301,26 @@ base::Status ReadingBuilder::build_definition(const Mention& mention, const Cand
   return {};
 }
 
+void ReadingBuilder::drop_refuted_checks() {
+  // One fact that joins the two names is worth more than all that do not: Hydra orbits Pluto although Pluto
+  // does not orbit Hydra, and Dandong is in China although it is not China's capital.
+  const auto same_names = [](const Reading& a, const Reading& b) {
+    return (a.entity == b.entity && a.second_entity == b.second_entity) ||
+           (a.entity == b.second_entity && a.second_entity == b.entity);
+  };
+  std::vector<Reading> kept;
+  for (const Reading& reading : readings_) {
+    const bool refuted =
+        reading.shape == Shape::check && !reading.truth &&
+        std::any_of(readings_.begin(), readings_.end(), [&](const Reading& other) {
+          return other.shape == Shape::check && other.truth && same_names(reading, other) &&
+                 (other.predicate == reading.predicate || (reading.inferred && other.inferred));
+        });
+    if (!refuted) kept.push_back(reading);
+  }
+  readings_ = std::move(kept);
+}
+
 base::Status ReadingBuilder::build_checks() {
   const std::vector<Mention>& mentions = context_.links.mentions;
   for (std::size_t i = 0; i < mentions.size(); ++i) {
@@ -309,6 +332,7 @@ base::Status ReadingBuilder::build_checks() {
       ASKBASE_TRY(build_pair(mentions[i], mentions[k]));
     }
   }
+  drop_refuted_checks();
   return {};
 }
 
@@ -353,6 +377,7 @@ base::Status ReadingBuilder::build_pair_check(const Mention& a, const Candidate&
   };
   for (const RelationMatch& match : matches) {
     const Predicate& predicate = context_.lexicon.predicates()[match.predicate];
+    if ((predicate.kind == ValueKind::entity) != (second != nullptr)) continue;
     const Facts found = with_predicate(*facts, predicate.id);
     if (!found.empty()) ASKBASE_TRY(add(match, found, false));
   }

@@ -48,6 +48,9 @@ enum class Feature : std::uint8_t {
   prominence,    // how much is known of the entity
   missing,       // 1: the KB has no such fact
   plurality,     // 1: several are asked for and found; -1: several asked for, one found, or the reverse
+  head_noun,     // 1: the noun whose value is asked for ("anthem" of "the national anthem of X") is not
+                 // explained
+  exact_text,    // 1: the question says a whole text of the predicate in its own words
   unused_name,   // 1: the question has another name that the reading leaves out
   echo,          // 1: the answer is what the question says already
   identifier,    // 1: asks yes or no of a flag, etc.: shapes that need little
@@ -118,6 +121,7 @@ class ReadingBuilder {
                                 const Mask& names);
   base::Status build_definition(const Mention& mention, const Candidate& candidate, const Mask& names);
   base::Status build_checks();
+  void drop_refuted_checks();
   base::Status build_pair(const Mention& a, const Mention& b);
   base::Status build_pair_check(const Mention& a, const Candidate& first, const Mention& b,
                                 const Candidate* second, kb::TermId object,

@@ -226,6 +226,7 @@ class LexicalMatcher : public RelationMatcher {
         best.score = score;
         best.text = links.text_index;
         best.text_cover = text_cover;
+        best.exact = text_cover > 0.99F;
         best.opposite = links.text->opposite != says_opposite(links, names);
         best.explained = units;
       }

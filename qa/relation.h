@@ -17,6 +17,7 @@ struct RelationMatch {
   std::size_t predicate = 0;     // index into Lexicon::predicates()
   std::size_t text = 0;          // its text that fits best
   float text_cover = 0;          // share of that text that the question says, in [0, 1]
+  bool exact = false;            // that text is said in full, in its own words
   bool opposite = false;         // the question says the opposite of the predicate's label
   float score = 0;               // for ordering: cover of the question's words and of the text
   std::vector<float> explained;  // for each unit: how well the predicate's texts explain it, in [0, 1]

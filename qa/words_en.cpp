@@ -26,7 +26,7 @@ contains; include; includes; included; including; kind; kinds; type; types; sort
 value; values; way; official; officially; different; various; several; go; goes; take; takes; hold; holds;
 people; place; places; person; word; expressed; given; listed; recorded; stand; stands; current; present; actual; main; common;
 commonly; overall; entire; whole; there; count; counted; work; works; consist; consists; measure; measured; own; owns; serve; serves;
-serving; found; see; seen; run; runs; part; world; local; adopted; employ; accepted; possess; possesses; set; full; fall; falls; sit; sits; appear; appears; occupy; occupies; bear; wear; carry; carries; fit; put; mean; means; periodic; table; refer; refers; correspond; corresponds; identify; become; becomes; exact; precise; specific; particular; whose; somewhere; abroad; overseas; within
+serving; found; see; seen; run; runs; part; world; local; adopted; employ; accepted; possess; possesses; set; full; fall; falls; sit; sits; appear; appears; occupy; occupies; bear; wear; carry; carries; fit; put; mean; means; periodic; table; refer; refers; correspond; corresponds; identify; become; becomes; exact; precise; specific; particular; whose; somewhere; abroad; overseas; within; kilometers; kilometres; km; hours; hour; days; day; kelvin; degrees; kg; kilograms; metres; meters; miles; tons; tonnes; dollars; euros; percent; years; units
 )";
 
 constexpr std::string_view irregular = R"(
