@@ -378,6 +378,8 @@ std::vector<std::string> name_entries(const EntityName& name) {
   append_name_entry(entries.emplace_back(), key, false, name);
   for (const std::string& variant : variant_keys(key))
     append_name_entry(entries.emplace_back(), variant, true, name);
+  if (const std::string bare = index_key(without_remark(name.text)); !bare.empty() && bare != key)
+    append_name_entry(entries.emplace_back(), bare, true, name);
   return entries;
 }
 

@@ -27,7 +27,7 @@ namespace {
 constexpr std::array<std::string_view, table_count> table_names = {"meta",  "terms", "ids",        "spo",
                                                                    "pos",   "osp",   "by_source",  "sources",
                                                                    "names", "words", "vocabulary", "grams"};
-constexpr std::string_view data_name = "facts", lock_name = "askbase.lock", gate_name = "askbase.commit",
+constexpr std::string_view data_name = "facts", gate_name = "askbase.commit",
                            manifest_name = "askbase.manifest", temporary_name = "tmp";
 constexpr std::string_view format_key = "format";
 constexpr std::string_view repair_hint = "run `askbase check`, or bring back a backup with `askbase restore`";
@@ -194,7 +194,8 @@ std::vector<rocksdb::ColumnFamilyDescriptor> descriptors(const std::shared_ptr<r
 
 rocksdb::Status open_database(Database& database, const fs::path& data, bool create) {
   rocksdb::DBOptions options = database_options(database.options);
-  options.create_if_missing = options.create_missing_column_families = options.error_if_exists = create;
+  options.create_if_missing = options.error_if_exists = create;
+  options.create_missing_column_families = create || database.options.oldest_format < oldest_format_version;
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status =
       database.read_only
@@ -212,7 +213,8 @@ std::optional<std::uint32_t> parse_format(std::string_view text) {
   return value;
 }
 
-base::Status check_format(const Snapshot& snapshot, const fs::path& folder) {
+base::Result<std::uint32_t> read_format(const Snapshot& snapshot, const fs::path& folder,
+                                        std::uint32_t oldest) {
   std::string text;
   ASKBASE_ASSIGN(const bool found, snapshot.get(Table::meta, format_key, text));
   const auto format = parse_format(text);
@@ -226,13 +228,12 @@ base::Status check_format(const Snapshot& snapshot, const fs::path& folder) {
                           ", this askbase reads up to format " + std::to_string(format_version) +
                           in_folder(folder),
                       "use the newer askbase that wrote it, or export it there and load the export here");
-  if (*format < oldest_format_version)
+  if (*format < oldest)
     return base::fail(base::ErrorCode::unsupported,
                       "the knowledge base has format " + std::to_string(*format) +
-                          ", this askbase opens from format " + std::to_string(oldest_format_version) +
-                          in_folder(folder),
+                          ", this askbase opens from format " + std::to_string(oldest) + in_folder(folder),
                       "bring it up with `askbase upgrade` of an askbase in between");
-  return {};
+  return *format;
 }
 
 // Formats may differ in their tables, and RocksDB then refuses to open: only the meta table is read here.
@@ -248,7 +249,8 @@ base::Status check_format_alone(const fs::path& folder, const StorageOptions& op
       database_options(options), (folder / data_name).string(), few, &probe->handles, &db);
   probe->db.reset(db);
   if (!status.ok()) return tl::unexpected(to_error(status, "cannot open the knowledge base", folder));
-  return check_format(RocksSnapshot(probe), folder);
+  ASKBASE_TRY(read_format(RocksSnapshot(probe), folder, options.oldest_format));
+  return {};
 }
 
 base::Status create_database(const fs::path& folder, const StorageOptions& options) {
@@ -282,8 +284,9 @@ base::Error no_kb(const fs::path& folder) {
 base::Status open_for_writing(Database& database, OpenMode mode) {
   const fs::path& folder = database.folder;
   if (mode == OpenMode::create) ASKBASE_TRY(base::make_directories(folder));
-  ASKBASE_ASSIGN(auto lock, base::FileLock::acquire(folder / lock_name, "pid " + std::to_string(::getpid()) +
-                                                                            ": " + database.options.holder));
+  ASKBASE_ASSIGN(auto lock,
+                 base::FileLock::acquire(folder / lock_file_name, "pid " + std::to_string(::getpid()) + ": " +
+                                                                      database.options.holder));
   database.lock.emplace(std::move(lock));
   std::error_code error;
   fs::remove_all(folder / temporary_name, error);
@@ -542,7 +545,8 @@ base::Result<std::unique_ptr<Storage>> Storage::open(const fs::path& folder, Ope
   database->cache = rocksdb::NewLRUCache(options.block_cache_bytes);
   ASKBASE_TRY(database->read_only ? open_for_reading(*database) : open_for_writing(*database, mode));
   auto storage = std::make_unique<StorageImpl>(std::move(database));
-  ASKBASE_TRY(check_format(*storage->snapshot(), folder));
+  ASKBASE_ASSIGN(storage->database().format,
+                 read_format(*storage->snapshot(), folder, options.oldest_format));
   return storage;
 }
 

@@ -27,7 +27,7 @@ enum class Table : std::uint8_t {
   names,       // match key of a name, NUL, entity, language ... -> the name as written
   words,       // word, NUL, match key of a name that holds it -> nothing
   vocabulary,  // word -> number of names that hold it
-  grams,       // character n-gram, length of the word, word -> nothing
+  grams,       // character n-gram, length of a word -> the words
   count_
 };
 inline constexpr int table_count = static_cast<int>(Table::count_);
@@ -39,12 +39,21 @@ enum class OpenMode : std::uint8_t {
   create,      // as read_write; makes the folder when it does not exist
 };
 
+// Format version that this program writes, and the oldest one that it opens.
+inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t oldest_format_version = 1;
+// In the KB's folder; locked by the process that writes.
+inline constexpr std::string_view lock_file_name = "askbase.lock";
+
 struct StorageOptions {
-  std::size_t block_cache_bytes = 64 << 20;  // uncompressed blocks, index and filter blocks included
+  // Uncompressed blocks, index and filter blocks included; Store takes half of it for the facts of subjects
+  // that were asked for lately (View).
+  std::size_t block_cache_bytes = 64 << 20;
   std::size_t threads = 2;                   // background compaction
   std::string holder = "askbase";            // what the lock file says of this process
   std::size_t batch_bytes = 2 << 20;         // a Write up to this size travels as one batch in the log ...
   std::size_t file_bytes = 32 << 20;         // ... a larger one as sorted files of this many bytes of entries
+  std::uint32_t oldest_format = oldest_format_version;  // upgrades open older ones, and add missing tables
 };
 
 // A key range iterator over one table at one snapshot. One thread; must not outlive its Snapshot. Stands
@@ -104,13 +113,10 @@ class Storage {
   virtual base::Status verify_checksums() const = 0;
   virtual const std::filesystem::path& folder() const = 0;
   virtual bool read_only() const = 0;
+  virtual std::uint32_t format() const = 0;
   // Folder for large temporary files of the writer, on the KB's file system; emptied when a KB is opened for
   // writing. Made on the first call.
   virtual base::Result<std::filesystem::path> temporary_folder() = 0;
 };
-
-// Format version that this program writes, and the oldest one that it opens.
-inline constexpr std::uint32_t format_version = 1;
-inline constexpr std::uint32_t oldest_format_version = 1;
 
 }  // namespace askbase::kb

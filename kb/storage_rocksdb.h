@@ -56,6 +56,7 @@ struct Database {
   std::filesystem::path folder;
   StorageOptions options;
   bool read_only = true;
+  std::uint32_t format = 0;
   std::optional<base::FileLock> lock;
   std::shared_ptr<rocksdb::Cache> cache;
   std::unique_ptr<rocksdb::DB> db;
@@ -82,6 +83,7 @@ class StorageImpl final : public Storage {
   base::Status verify_checksums() const override;
   const std::filesystem::path& folder() const override { return database_->folder; }
   bool read_only() const override { return database_->read_only; }
+  std::uint32_t format() const override { return database_->format; }
   base::Result<std::filesystem::path> temporary_folder() override;
 
   Database& database() { return *database_; }

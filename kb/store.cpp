@@ -6,13 +6,16 @@
 
 namespace askbase::kb {
 
-Store::Store(std::unique_ptr<Storage> storage) : storage_(std::move(storage)) {}
+Store::Store(std::unique_ptr<Storage> storage, std::size_t view_cache_bytes)
+    : storage_(std::move(storage)), view_cache_bytes_(view_cache_bytes) {}
 Store::~Store() = default;
 
 base::Result<std::unique_ptr<Store>> Store::open(const std::filesystem::path& folder, OpenMode mode,
                                                  const StorageOptions& options) {
-  ASKBASE_ASSIGN(auto storage, Storage::open(folder, mode, options));
-  std::unique_ptr<Store> store(new Store(std::move(storage)));
+  StorageOptions halved = options;
+  halved.block_cache_bytes -= options.block_cache_bytes / 2;
+  ASKBASE_ASSIGN(auto storage, Storage::open(folder, mode, halved));
+  std::unique_ptr<Store> store(new Store(std::move(storage), options.block_cache_bytes / 2));
   ASKBASE_TRY(store->view());  // a KB whose counters cannot be read is told of here
   return store;
 }
@@ -23,7 +26,7 @@ base::Result<std::shared_ptr<const View>> Store::view() const {
   if (view_ == nullptr || &view_->snapshot() != newest.get()) {
     ASKBASE_TRY(read_counter(*newest, counter::facts));
     ASKBASE_TRY(read_counter(*newest, counter::version));
-    view_ = std::make_shared<const View>(std::move(newest));
+    view_ = std::make_shared<const View>(std::move(newest), view_cache_bytes_);
   }
   return view_;
 }

@@ -4,6 +4,7 @@
 #include "kb/encoding.h"
 #include "kb/records.h"
 #include "kb/store.h"
+#include "kb/subject_cache.h"
 
 namespace askbase::kb {
 
@@ -21,13 +22,22 @@ Table table_of(Order order) {
   return Table::osp;
 }
 
+// What follows the subject in a key of the spo table.
+std::string_view without_first_id(std::string_view key) {
+  return key.substr(1 + (static_cast<unsigned char>(key.front()) & 15U));
+}
+
 }  // namespace
 
-View::View(std::shared_ptr<const Snapshot> snapshot) : snapshot_(std::move(snapshot)) {
+View::View(std::shared_ptr<const Snapshot> snapshot, std::size_t cache_bytes)
+    : snapshot_(std::move(snapshot)) {
   // Store::view() has seen that the counters can be read.
   facts_ = read_counter(*snapshot_, counter::facts).value_or(0);
   version_ = read_counter(*snapshot_, counter::version).value_or(0);
+  if (cache_bytes > 0) cache_ = std::make_unique<SubjectCache>(cache_bytes);
 }
+
+View::~View() = default;
 
 base::Result<std::optional<TermId>> View::find(const Term& term) const {
   if (const auto packed = pack_literal(term)) return packed;
@@ -45,17 +55,66 @@ base::Result<Term> View::term(TermId id) const {
 }
 
 base::Result<bool> View::contains(const Triple& triple) const {
+  const FactKey key(Order::spo, triple);
+  if (cache_) {
+    const SubjectCache::Answer answer = cache_->contains(triple.subject, without_first_id(key.view()));
+    if (answer == SubjectCache::Answer::yes) return true;
+    if (answer == SubjectCache::Answer::no) return false;
+    std::string ignored;
+    ASKBASE_ASSIGN(const bool found, snapshot_->get(Table::spo, key.view(), ignored));
+    // (What is not there costs little: a filter knows.)
+    if (found && answer == SubjectCache::Answer::unknown && cache_->admits(triple.subject)) {
+      std::string facts;
+      ASKBASE_TRY(read_subject(triple.subject, facts));
+    }
+    return found;
+  }
   std::string ignored;
-  return snapshot_->get(Table::spo, FactKey(Order::spo, triple).view(), ignored);
+  return snapshot_->get(Table::spo, key.view(), ignored);
+}
+
+base::Result<bool> View::read_subject(TermId subject, std::string& facts) const {
+  std::string prefix;
+  append_id(prefix, subject);
+  const std::unique_ptr<Cursor> cursor = snapshot_->cursor(Table::spo, prefix);
+  for (cursor->seek(prefix); cursor->valid() && facts.size() <= SubjectCache::max_bytes; cursor->next()) {
+    Triple triple;
+    if (!read_key(cursor->key(), Order::spo, triple))
+      return tl::unexpected(damaged(Table::spo, "a key cannot be read"));
+    facts += cursor->key().substr(prefix.size());
+  }
+  ASKBASE_TRY(cursor->status());
+  cache_->insert(subject, facts);
+  return facts.size() <= SubjectCache::max_bytes;
 }
 
 base::Status View::match(const Pattern& pattern, const std::function<bool(const Triple&)>& visitor) const {
-  if (pattern.subject && pattern.predicate && pattern.object) {
+  if (!pattern.subject) return match_stored(pattern, visitor);
+  if (pattern.predicate && pattern.object) {
     const Triple triple{*pattern.subject, *pattern.predicate, *pattern.object};
     ASKBASE_ASSIGN(const bool found, contains(triple));
     if (found) visitor(triple);
     return {};
   }
+  if (!cache_) return match_stored(pattern, visitor);
+  std::string facts;
+  SubjectCache::Answer answer = cache_->copy(*pattern.subject, facts);
+  if (answer == SubjectCache::Answer::unknown && cache_->admits(*pattern.subject)) {
+    ASKBASE_ASSIGN(const bool complete, read_subject(*pattern.subject, facts));
+    answer = complete ? SubjectCache::Answer::yes : SubjectCache::Answer::large;
+  }
+  if (answer != SubjectCache::Answer::yes) return match_stored(pattern, visitor);
+  Triple triple{*pattern.subject, {}, {}};
+  for (std::string_view rest = facts; read_id(rest, triple.predicate) && read_id(rest, triple.object);) {
+    if (pattern.predicate && *pattern.predicate != triple.predicate) continue;
+    if (pattern.object && *pattern.object != triple.object) continue;
+    if (!visitor(triple)) break;
+  }
+  return {};
+}
+
+base::Status View::match_stored(const Pattern& pattern,
+                                const std::function<bool(const Triple&)>& visitor) const {
   std::string prefix;
   const Order order = scan_prefix(pattern, prefix);
   const std::unique_ptr<Cursor> cursor = snapshot_->cursor(table_of(order), prefix);
@@ -71,16 +130,8 @@ base::Status View::match(const Pattern& pattern, const std::function<bool(const 
 base::Result<std::uint64_t> View::count(const Pattern& pattern, std::uint64_t limit) const {
   if (!pattern.subject && !pattern.predicate && !pattern.object) return std::min(facts_, limit);
   if (limit == 0) return 0;
-  if (pattern.subject && pattern.predicate && pattern.object) {
-    ASKBASE_ASSIGN(const bool found, contains({*pattern.subject, *pattern.predicate, *pattern.object}));
-    return found ? 1 : 0;
-  }
-  std::string prefix;
-  const Order order = scan_prefix(pattern, prefix);
-  const std::unique_ptr<Cursor> cursor = snapshot_->cursor(table_of(order), prefix);
   std::uint64_t found = 0;
-  for (cursor->seek(prefix); cursor->valid() && found < limit; cursor->next()) ++found;
-  ASKBASE_TRY(cursor->status());
+  ASKBASE_TRY(match(pattern, [&](const Triple&) { return ++found < limit; }));
   return found;
 }
 
