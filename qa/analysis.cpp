@@ -201,6 +201,14 @@ bool ends_a_clause(const std::vector<Unit>& units, const CueHit& hit) {
   return hit.last == units.size() || units[hit.last].after_comma || hit.last + 2 >= units.size();
 }
 
+// 多少 and 几 ask for a number of things only before what is counted; "是多少" asks for a value.
+bool counts_things(const std::vector<Unit>& units, const CueHit& hit) {
+  if (!units[hit.first].han || hit.last - hit.first > 2) return true;
+  const std::string& last = units[hit.last - 1].key;
+  if (last != "少" && last != "几") return true;
+  return hit.last < units.size() && units[hit.last].role != Role::function;
+}
+
 bool is_plural(const Unit& unit) {
   return !unit.han && unit.key.size() > 3 && unit.key.ends_with("s") && !unit.key.ends_with("ss") &&
          !unit.key.ends_with("us") && !unit.key.ends_with("is");
@@ -361,10 +369,12 @@ Frame frame_of(const Question& question, const Mask& names) {
   };
   frame.question_word = has(Cue::person) || has(Cue::place) || has(Cue::time) || has(Cue::number) ||
                         has(Cue::count) || has(Cue::which);
-  frame.count = has(Cue::count);
+  frame.count = std::any_of(question.cues.begin(), question.cues.end(), [&](const CueHit& hit) {
+    return hit.cue == Cue::count && free(hit) && counts_things(units, hit);
+  });
   frame.expect = expected_kind(question, names);
 
-  const bool polite = starts_politely(units);
+  const bool polite = starts_politely(units) || has(Cue::polite);
   const CueHit* opening = nullptr;  // what the noun phrase asked for follows
   for (const CueHit& hit : question.cues) {
     if (!free(hit)) continue;
@@ -376,8 +386,7 @@ Frame frame_of(const Question& question, const Mask& names) {
     switch (hit.cue) {
       case Cue::boolean:
         // English asks yes or no by the word that leads; Chinese anywhere.
-        if (((han && ends_a_clause(units, hit)) || (!han && leads && !polite) ||
-             units[hit.first].after_comma) &&
+        if (((han && ends_a_clause(units, hit)) || leads || units[hit.first].after_comma) && !polite &&
             !frame.question_word) {
           frame.boolean = true;
         }
@@ -394,6 +403,8 @@ Frame frame_of(const Question& question, const Mask& names) {
       case Cue::superlative:
         // 最早 and the like say when, not which of them.
         if (!han || units[hit.first].role == Role::content) frame.blockers.push_back(hit);
+        break;
+      case Cue::polite:
         break;
       case Cue::comparison:
       case Cue::negation:

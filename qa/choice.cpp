@@ -8,13 +8,19 @@ namespace {
 
 constexpr float same_name_quality = 0.035F;  // names this close in score are equally good
 constexpr double same_score = 0.9;           // readings this close in score are rivals
-constexpr double missing_margin = 0.8;       // how much better a reading without facts must be to stand
-constexpr float clearly_known = 1.6F;        // times as many facts: the better known namesake is meant
-constexpr double least_alternative = 0.15;   // confidence of further answers
+// How much better a reading without facts must be to stand; more where the other leaves nothing open (large
+// KBs have several predicates for one thing).
+constexpr double least_missing_margin = 0.8, full_missing_margin = 1.6;
+constexpr float clearly_known = 1.6F;       // times as many facts: the better known namesake is meant
+constexpr double least_alternative = 0.15;  // confidence of further answers
 constexpr std::size_t max_namesakes = 8;
 
 float feature_of(const Reading& reading, Feature which) {
   return reading.features[static_cast<std::size_t>(which)];
+}
+
+double missing_margin(const Reading& best) {
+  return feature_of(best, Feature::coverage) >= 0.9F ? full_missing_margin : least_missing_margin;
 }
 
 bool same_answers(const Reading& a, const Reading& b) {
@@ -131,9 +137,9 @@ base::Result<Choice> choose(const Context& context, const std::vector<Reading>& 
     choice.reason = Reason::unsupported_question;
     return choice;
   }
-  const bool fact_is_missing =
-      missing != nullptr && missing->confidence >= threshold &&
-      (best == nullptr || best->confidence < threshold || missing->score > best->score + missing_margin);
+  const bool fact_is_missing = missing != nullptr && missing->confidence >= threshold &&
+                               (best == nullptr || best->confidence < threshold ||
+                                missing->score > best->score + missing_margin(*best));
   if (fact_is_missing) {
     // Of a name that is only near a known one it is likelier that the KB has it not at all.
     const bool whole_name = missing->mention->exact && feature_of(*missing, Feature::partial_name) == 0;

@@ -433,6 +433,11 @@ base::Status ReadingBuilder::build_class_readings() {
                  context_.view.find(kb::Term::literal("true", boolean_type)));
   ASKBASE_ASSIGN(const std::optional<kb::TermId> no,
                  context_.view.find(kb::Term::literal("false", boolean_type)));
+  const bool named =
+      std::any_of(context_.links.mentions.begin(), context_.links.mentions.end(), [&](const Mention& m) {
+        const Unit& unit = context_.question.units[m.first];
+        return !m.weak && m.exact && !m.candidates.empty() && (unit.han || unit.capital);
+      });
   for (const ClassMention& mentioned : context_.classes) {
     if (context_.deadline.passed()) return {};
     for (const RelationMatch& match : matches) {
@@ -448,7 +453,8 @@ base::Status ReadingBuilder::build_class_readings() {
       ASKBASE_TRY(apply_class(reading));
       readings_.push_back(std::move(reading));
     }
-    if (!context_.frame.list && !context_.frame.count && !is_head(mentioned)) continue;
+    // All members of a class are asked for only where no name narrows them down.
+    if (named || (!context_.frame.list && !context_.frame.count && !is_head(mentioned))) continue;
     Reading reading = start(Shape::members, nullptr, nullptr, names);
     for (std::size_t c = 0; c < context_.lexicon.classes().size(); ++c) {
       const Class& entry = context_.lexicon.classes()[c];

@@ -41,6 +41,7 @@ enum class Cue : std::uint8_t {
   comparison,   // than, 比...更
   filter,       // more than, at least
   negation,     // without, 没有
+  polite,       // do you know, 你知道: asks nothing by itself, and what cues it holds do not count
   opinion,      // should, best, 好看
   manner,       // why, how does
   task,         // translate, write a poem

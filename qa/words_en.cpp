@@ -84,6 +84,11 @@ constexpr std::string_view cue_filter =
 constexpr std::string_view cue_negation =
     "not; isn't; aren't; doesn't; don't; didn't; without; except; excluding; neither; never; no longer; "
     "other than; besides; outside";
+constexpr std::string_view cue_polite =
+    "do you know; can you tell me; could you tell me; would you tell me; will you tell me; does anyone know; "
+    "do you happen to know; can anyone tell me; who knows; who can tell me; have you any idea; do you have "
+    "any idea; may i ask; can i ask; can you say; can you name; could you name; can you list; could you "
+    "list; can you give me; could you give me";
 constexpr std::string_view cue_opinion = R"(
 should; best; worst; favourite; favorite; beautiful; nice; nicest; good; bad; do you think; you think; opinion;
 recommend; suggest; worth; interesting; boring; ugly; do you like; do you prefer; enjoy; delicious; friendly; prettiest; overrated; fun; important; dangerous; safe; cool; famous for; feel about; love; hate
@@ -287,7 +292,8 @@ constexpr LanguageData data = {
     light_words,
     irregular,
     {cue_person, cue_place, cue_time, cue_number, cue_count, cue_list, cue_boolean, cue_which, cue_definition,
-     cue_superlative, cue_comparison, cue_filter, cue_negation, cue_opinion, cue_manner, cue_task},
+     cue_superlative, cue_comparison, cue_filter, cue_negation, cue_polite, cue_opinion, cue_manner,
+     cue_task},
     small_talk,
     concepts,
     person_kinds,

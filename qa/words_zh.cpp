@@ -50,6 +50,10 @@ constexpr std::string_view cue_filter =
     "晚于; 开头; 结尾";
 constexpr std::string_view cue_negation =
     "不是; 没有; 除了; 除; 不属于; 不使用; 不用; 不在; 不与; 不和; 不; 非; 并非; 未; 以外; 之外";
+constexpr std::string_view cue_polite =
+    "你知道; 您知道; 大家知道; 有人知道; 谁知道; 有谁知道; 谁能告诉我; 谁可以告诉我; 能告诉我; 能不能告诉我; "
+    "可以告诉我; 可不可以告诉我; 知不知道; 你们知道; 有没有人知道; 你知不知道; 你能告诉我; 请问你知道; "
+    "你了解; 谁了解; 能否告诉我; 能不能说说; 你能不能告诉我; 你可以告诉我; 你晓得; 谁晓得";
 constexpr std::string_view cue_opinion =
     "觉得; 认为; 应该; 推荐; 好不好; 好吗; 喜欢; 怎么样; 值得; 好玩; 漂亮; 好看; 好吃; 美吗; 美丽; 适合; "
     "有趣; 厉害; 看法; 评价; 意见; 好用; 建议; 美不美; 贵吗; 安全吗; 讨厌; 爱; 好听; 无聊; 难学; 难吗; 著名; "
@@ -246,7 +250,8 @@ constexpr LanguageData data = {
     light_words,
     "",
     {cue_person, cue_place, cue_time, cue_number, cue_count, cue_list, cue_boolean, cue_which, cue_definition,
-     cue_superlative, cue_comparison, cue_filter, cue_negation, cue_opinion, cue_manner, cue_task},
+     cue_superlative, cue_comparison, cue_filter, cue_negation, cue_polite, cue_opinion, cue_manner,
+     cue_task},
     small_talk,
     concepts,
     person_kinds,
