@@ -166,14 +166,11 @@ class TripleWriter {
     const std::string_view subject = without_brackets(row.field(plan_.triple[0]));
     const std::string_view predicate = without_brackets(row.field(plan_.triple[1]));
     const std::string_view object = row.field(plan_.triple[2]);
-    if (subject.empty() || predicate.empty() || object.empty()) {
-      reason = std::string("the ") +
-               (subject.empty()     ? "subject"
-                : predicate.empty() ? "predicate"
-                                    : "object") +
-               " is empty";
+    if (subject.empty() || predicate.empty()) {
+      reason = std::string("the ") + (subject.empty() ? "subject" : "predicate") + " is empty";
       return {};
     }
+    if (object.empty()) return {};  // a value that is not known; the plan has told of it
     const Term subject_term = entity(subject), predicate_term = resource(predicate, "p");
     const std::string_view object_name = without_brackets(object);
     const bool is_text = row.quoted(plan_.triple[2]) && plan_.format.quoting == Quoting::line;

@@ -520,6 +520,7 @@ base::Result<TablePlan> plan_table(const TableSource& source, const LoadOptions&
   ASKBASE_ASSIGN(const auto rows, TableRows::open(source, plan));
   HashSet long_objects, ids;
   bool ids_repeat = false;
+  std::uint64_t empty_objects = 0, first_empty = 0;
   while (true) {
     ASKBASE_ASSIGN(const auto outcome, rows->next());
     if (outcome == TableReader::Outcome::end) break;
@@ -538,6 +539,7 @@ base::Result<TablePlan> plan_table(const TableSource& source, const LoadOptions&
     if (plan.layout == TableLayout::triples) {
       plan.entities.insert(text_hash(rows->field(plan.triple[0])));
       const std::string_view object = rows->field(plan.triple[2]);
+      if (object.empty() && empty_objects++ == 0) first_empty = rows->line();
       if (object.size() <= longest_name) continue;
       const std::uint64_t hash = text_hash(object);
       if (!long_objects.insert(hash)) plan.entities.insert(hash);
@@ -556,6 +558,11 @@ base::Result<TablePlan> plan_table(const TableSource& source, const LoadOptions&
              ? "this row has"
              : "this and other rows (" + std::to_string(rows->short_rows()) + " in all) have") +
         " fewer fields than the table has columns; the missing ones are taken as empty");
+  }
+  if (empty_objects > 0) {
+    plan.notices.push_back(source.file + ":" + std::to_string(first_empty) + ": " +
+                           count_of(empty_objects, "row has", "rows have") + " no object and " +
+                           (empty_objects == 1 ? "is" : "are") + " left out (this is the first)");
   }
   if (plan.layout != TableLayout::rows) return plan;
   decide_id(source, options, !ids_repeat, plan);

@@ -88,6 +88,9 @@ void ColumnProfile::add(std::string_view value) {
       break;
     }
   }
+  // With more different values than are kept, how often the kept ones come again tells nothing new.
+  if (overflow_) return;
+  ++looked_at_;
   std::string hashed;
   if (value.size() > kMaxKept) {
     hashed = "#" + std::to_string(std::hash<std::string_view>()(value));
@@ -95,16 +98,11 @@ void ColumnProfile::add(std::string_view value) {
   }
   if (const auto known = values_.find(value); known != values_.end()) {
     ++known->second;
-    if (!overflow_) ++looked_at_;
-    return;
-  }
-  if (overflow_) return;
-  if (values_.size() >= max_distinct) {
+  } else if (values_.size() < max_distinct) {
+    values_.emplace(value, 1);
+  } else {
     overflow_ = true;
-    return;
   }
-  ++looked_at_;
-  values_.emplace(value, 1);
 }
 
 }  // namespace askbase::kb

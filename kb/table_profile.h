@@ -30,11 +30,11 @@ class ColumnProfile {
   // Values that mean something (see is_placeholder).
   std::uint64_t meant() const { return filled_ - placeholders_; }
   std::uint64_t placeholders() const { return placeholders_; }
-  // Different values, counted up to max_distinct; share: of the values looked at until then.
+  // Different values, counted up to max_distinct; share: of the values looked at until there were more.
   std::uint64_t distinct() const { return values_.size(); }
   double distinct_share() const;
   bool all_distinct_kept() const { return !overflow_; }
-  // The values and how often each stands there (those of more than 240 bytes under a hash).
+  // The values and how often each stands there among those looked at (above 240 bytes under a hash).
   const TextMap<std::uint32_t>& values() const { return values_; }
 
   // How many of the values can be read so. Percentages are not among the numbers.

@@ -1,5 +1,6 @@
 #include "kb/turtle_filter.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "base/text.h"
@@ -10,6 +11,7 @@ namespace {
 constexpr std::size_t kBlock = 1 << 16;
 // Bytes that one step may look at: "\UXXXXXXXX" is the longest unit.
 constexpr std::size_t kLookAhead = 10;
+constexpr std::size_t kMaxRun = 256;
 // The parser library calls itself for every bracket.
 constexpr int kMaxDepth = 500;
 constexpr std::size_t kMaxTermBytes = 16 << 20;
@@ -101,6 +103,18 @@ void TurtleFilter::take(std::size_t count) {
   at_ += count;
 }
 
+// As many characters as belong to the same piece of text whatever follows them; at least the one at at_.
+template <typename Ordinary>
+void TurtleFilter::take_run(const Ordinary& is_ordinary) {
+  std::size_t limit = std::min(bad_, at_end_ ? in_.size() : in_.size() - kLookAhead + 1);
+  limit = std::min(limit, at_ + kMaxRun);
+  std::size_t end = at_ + character_bytes(in_[at_]);
+  while (end < limit && is_ordinary(in_[end])) ++end;
+  // Not in the middle of a character.
+  while (end < in_.size() && (static_cast<unsigned char>(in_[end]) & 0xC0) == 0x80) ++end;
+  take(end - at_);
+}
+
 bool TurtleFilter::produce() {
   if (!status_) return false;
   if (in_.size() - at_ < kLookAhead && !at_end_ && !fill()) return false;
@@ -124,8 +138,13 @@ bool TurtleFilter::produce() {
     return false;
   }
   if (state_ == State::comment) {
-    if (c == '\n' || c == '\r') state_ = State::normal;
-    take(character_bytes(c));
+    const auto ends = [](char other) { return other == '\n' || other == '\r'; };
+    if (ends(c)) {
+      state_ = State::normal;
+      take(1);
+    } else {
+      take_run([&](char other) { return !ends(other) && other != '\0'; });
+    }
     return true;
   }
   return in_term(c);
@@ -180,20 +199,34 @@ void TurtleFilter::in_normal(char c) {
     return;
   }
   in_name_ = is_name_byte(c);
-  take(character_bytes(c));
+  if (in_name_) {
+    take_run(is_name_byte);
+  } else {
+    take(1);
+  }
 }
 
 // In an IRI or a string.
 bool TurtleFilter::in_term(char c) {
-  if (++term_bytes_ > kMaxTermBytes) {
+  if (term_bytes_ > kMaxTermBytes) {
     fail({base::ErrorCode::too_large,
           input_.name() + ":" + std::to_string(line_) +
-              ": a term of more than 16 MiB (a quotation mark that is "
-              "not closed?)",
+              ": a term of more than 16 MiB (a quotation mark that is not closed?)",
           ""});
     return false;
   }
-  if (c == '\\') return escape();
+  if (c == '\\') {
+    ++term_bytes_;
+    return escape();
+  }
+  const char end = state_ == State::iri ? '>' : quote_;
+  if (c != end && c != '\n') {
+    const std::size_t from = at_;
+    take_run([&](char other) { return other != end && other != '\n' && other != '\\' && other != '\0'; });
+    term_bytes_ += at_ - from;
+    return true;
+  }
+  ++term_bytes_;
   switch (state_) {
     case State::iri:
       // A line break ends it for the parser too, as an error.
@@ -208,7 +241,7 @@ bool TurtleFilter::in_term(char c) {
         take(2);
       }
   }
-  take(character_bytes(c));
+  take(1);
   return true;
 }
 

@@ -46,6 +46,8 @@ class TurtleFilter {
   bool fill();     // more into in_
   bool is_next(std::string_view text) const { return std::string_view(in_).substr(at_, text.size()) == text; }
   void take(std::size_t count);
+  template <typename Ordinary>
+  void take_run(const Ordinary& is_ordinary);
   void in_normal(char c);
   bool in_term(char c);
   bool escape();

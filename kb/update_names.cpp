@@ -62,9 +62,11 @@ base::Result<bool> NameCommit::still_given(const LabelChange& gone) const {
   std::string ignored;
   for (const auto& [predicate, kind] : kinds_) {
     if (kind != gone.kind || predicate == gone.predicate) continue;
-    const bool goes = std::any_of(labels_.begin(), labels_.end(), [&](const LabelChange& other) {
-      return !other.added && other.predicate == predicate && other.object == gone.object;
-    });
+    // Clang 14 captures no structured bindings by reference.
+    const bool goes =
+        std::any_of(labels_.begin(), labels_.end(), [&gone, same = predicate](const LabelChange& other) {
+          return !other.added && other.predicate == same && other.object == gone.object;
+        });
     if (goes) continue;
     const FactKey key(Order::spo, {subject_, predicate, gone.object});
     ASKBASE_ASSIGN(const bool stays, before_.get(Table::spo, key.view(), ignored));

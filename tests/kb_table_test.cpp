@@ -367,6 +367,10 @@ TEST_CASE("facts without a header") {
   REQUIRE(with_gap.sink.bads.size() == 1);
   CHECK(with_gap.sink.bads[0].line == 2);
   CHECK(with_gap.sink.bads[0].reason == "the subject is empty");
+  const Table unknown = read("a\tp\tb\na\tp\t\nc\tp\td\n", "kb.tsv");
+  CHECK(unknown.sink.bads.empty());
+  CHECK(unknown.notices("kb.tsv:2: 1 row has no object"));
+  CHECK(unknown.sink.facts.size() == 7);
   // A long text that stands there twice is a thing.
   const std::string text(80, 'x');
   CHECK(read("a\tp\t" + text + "\nb\tp\t" + text + "\nc\tp\td\n", "kb.tsv")
