@@ -323,6 +323,7 @@ Question analyse(std::string_view text) {
     unit.after_comma = std::exchange(after_comma, false);
     unit.text = token.text;
     unit.key = sign ? token.text : token.key;
+    unit.symbol = sign;
     unit.begin = token.begin;
     unit.end = token.end;
     unit.begin_byte = token.begin_byte;

@@ -33,6 +33,7 @@ struct Unit {
   std::uint32_t begin_byte = 0, end_byte = 0;  // bytes of the question
   std::uint16_t sound = 0;                     // of a Han character, base/pinyin.h
   bool han = false, number = false, capital = false;
+  bool symbol = false;  // no word: a currency sign, an emoji
   bool after_comma = false;
   bool splits = false;  // a Han function word that no name runs across: 的, 是, 什么
   std::uint16_t word_first = 0, word_last = 0;  // the function word of several characters that it is in

@@ -20,6 +20,8 @@ float feature_of(const Reading& reading, Feature which) {
 }
 
 double missing_margin(const Reading& best) {
+  // "The manager of Una" is not whose manager Una is.
+  if (feature_of(best, Feature::direction) < 0) return 0;
   return feature_of(best, Feature::coverage) >= 0.9F ? full_missing_margin : least_missing_margin;
 }
 
@@ -30,6 +32,15 @@ bool same_answers(const Reading& a, const Reading& b) {
   std::sort(left.begin(), left.end());
   std::sort(right.begin(), right.end());
   return left == right;
+}
+
+// A fact is not missing when facts in the other direction answer, unless the words say this direction.
+bool answered_the_other_way(const std::vector<Reading>& readings, const Reading& missing) {
+  if (feature_of(missing, Feature::direction) > 0) return false;
+  return std::any_of(readings.begin(), readings.end(), [&](const Reading& other) {
+    return !other.missing() && other.shape == Shape::inverse && other.entity == missing.entity &&
+           other.predicate == missing.predicate;
+  });
 }
 
 bool is_blocked(const Context& context, const Reading* best) {
@@ -87,6 +98,11 @@ std::string unexplained_text(const Context& context, const std::vector<Reading>&
 }
 
 void explain_nothing(const Context& context, const std::vector<Reading>& readings, Choice& choice) {
+  if (std::all_of(context.question.units.begin(), context.question.units.end(),
+                  [](const Unit& unit) { return unit.symbol; })) {
+    choice.reason = Reason::unsupported_question;
+    return;
+  }
   const auto strong =
       std::find_if(context.links.mentions.begin(), context.links.mentions.end(), [](const Mention& mention) {
         return !mention.weak && !mention.candidates.empty() && mention.candidates[0].score > 0.8F;
@@ -131,7 +147,8 @@ base::Result<Choice> choose(const Context& context, const std::vector<Reading>& 
   const Reading* missing = nullptr;
   for (const Reading& reading : readings) {
     const Reading*& place = reading.missing() ? missing : best;
-    if (place == nullptr) place = &reading;
+    if (place == nullptr && !(reading.missing() && answered_the_other_way(readings, reading)))
+      place = &reading;
   }
   if (is_blocked(context, best)) {
     choice.reason = Reason::unsupported_question;

@@ -19,10 +19,10 @@ struct Weights {
     set(Feature::relation, 0.4);
     set(Feature::inferred, 1.8);
     set(Feature::link, 3.0);
-    set(Feature::expected, 0.8);
+    set(Feature::expected, 1.2);
     set(Feature::head_class, 1.3);
     set(Feature::name_class, 0.5);
-    set(Feature::direction, 0.6);
+    set(Feature::direction, 1.0);
     set(Feature::weak_name, -1.5);
     set(Feature::partial_name, -5.0);
     set(Feature::prominence, 0.4);
@@ -312,7 +312,8 @@ float plurality(const Context& context, const Reading& reading) {
     return 0;
   }
   if (context.frame.several) return reading.answers.size() > 1 ? 1.0F : -0.5F;
-  return reading.answers.size() > 1 ? -0.5F : 0.0F;
+  const bool one = context.frame.head_last > context.frame.head_first;  // "which country", "哪个国家"
+  return reading.answers.size() > 1 && one ? -0.5F : 0.0F;
 }
 
 // True when the only answer is what the name says already: "the element with the symbol Ac" -> "Ac".
@@ -352,7 +353,7 @@ void set_features(const Context& context, Reading& reading) {
   feature(reading, Feature::echo) = repeats_the_name(context, reading) ? 1 : 0;
   feature(reading, Feature::prominence) = prominence;
   const bool directed = reading.shape == Shape::forward || reading.shape == Shape::inverse;
-  if (directed && reading.mention != nullptr && !reading.missing()) {
+  if (directed && reading.mention != nullptr) {
     const float cue = direction_cue(context, reading);
     feature(reading, Feature::direction) = reading.shape == Shape::forward ? cue : -cue;
   }

@@ -139,7 +139,10 @@ base::Status ReadingBuilder::build_from_entity(const Mention& mention, const Can
         readings_.push_back(std::move(reading));
       }
     }
-    if (!any) {
+    // Facts in the other direction do not answer "the manager of Una" when she has none.
+    const bool may_be_subject = predicate.subject_classes.empty() || candidate.types.empty() ||
+                                class_share(predicate.subject_classes, candidate.types) > 0;
+    if (!any || (forward.empty() && may_be_subject)) {
       Reading reading = start(Shape::forward, &mention, &candidate, names);
       reading.predicate = match.predicate;
       reading.match = match;
