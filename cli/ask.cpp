@@ -1,5 +1,4 @@
 // askbase ask "QUESTION" | -
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -12,7 +11,6 @@
 #include "base/language.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "qa/engine.h"
 
@@ -25,7 +23,8 @@ struct AskArguments {
   bool explain = false, json = false, fail_on_no_answer = false;
   int timeout_ms = 5000;
   double min_confidence = -1;
-  std::vector<std::string> pipelines, pins;
+  std::string pipelines;
+  std::vector<std::string> pins;
 };
 
 // The command's own words in the language of the question.
@@ -127,6 +126,18 @@ void print_explanation(const qa::Response& response) {
   if (const auto trace = base::parse_json(response.trace, 64)) print(base::dump_json(*trace, 2) + "\n");
 }
 
+std::vector<std::string> split_commas(const std::string& text) {
+  std::vector<std::string> parts = {""};
+  for (const char c : text) {
+    if (c == ',') {
+      parts.emplace_back();
+    } else {
+      parts.back() += c;
+    }
+  }
+  return parts;
+}
+
 base::Result<qa::Request> to_request(const AskArguments& arguments) {
   qa::Request request;
   if (arguments.lang != "auto") request.lang = base::language_from_tag(arguments.lang);
@@ -134,7 +145,7 @@ base::Result<qa::Request> to_request(const AskArguments& arguments) {
   request.explain = arguments.explain;
   request.min_confidence = arguments.min_confidence;
   request.timeout = std::chrono::milliseconds(arguments.timeout_ms);
-  request.pipelines = arguments.pipelines;
+  if (!arguments.pipelines.empty()) request.pipelines = split_commas(arguments.pipelines);
   for (const std::string& pin : arguments.pins) {
     const std::size_t equals = pin.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == pin.size()) {
@@ -205,43 +216,33 @@ base::Result<int> run_ask(const AskArguments& arguments, const Globals& globals)
 
 }  // namespace
 
-void add_ask(Commands& commands) {
+void add_ask(const Command& askbase) {
   auto arguments = std::make_shared<AskArguments>();
-  CLI::App& command =
-      commands.add(commands.app(), "ask", "Answer a question",
-                   "  askbase --kb my-kb ask \"What is the capital of France?\"\n"
-                   "  askbase --kb my-kb ask 法国的首都是哪里？ --json\n"
-                   "  askbase --kb my-kb ask \"When was Paris founded?\" --pin 'Paris=urn:x:paris'\n"
-                   "  askbase --kb my-kb ask - --json < questions.txt > answers.jsonl");
-  command.add_option("QUESTION", arguments->question, "The question, in quotes; - reads one a line")
-      ->required();
-  command.add_option("--lang", arguments->lang, "auto, en or zh")
-      ->type_name("LANG")
-      ->check(quiet(CLI::IsMember({"auto", "en", "zh"})));
-  command.add_option("--top", arguments->top, "Show up to N answers; 1")
-      ->type_name("N")
-      ->check(quiet(CLI::Range(1, 100)));
-  command.add_flag("--explain", arguments->explain,
-                   "Show how the answer was found, and the time of each stage");
-  command.add_option("--timeout-ms", arguments->timeout_ms, "Give up after N milliseconds; 5000")
-      ->type_name("N")
-      ->check(quiet(CLI::Range(1, 3600000)));
-  command
-      .add_option("--pipeline", arguments->pipelines, "Ways of answering to use, separated by commas; all")
-      ->type_name("NAMES")
-      ->delimiter(',')
-      ->allow_extra_args(false)
-      ->check(quiet(CLI::IsMember({"kb", "text", "faq"})));
-  command.add_option("--min-confidence", arguments->min_confidence, "Decline below this confidence")
-      ->type_name("P")
-      ->check(quiet(CLI::Range(0.0, 1.0)));
-  command.add_option("--pin", arguments->pins, "Which entity a name means; can be repeated")
-      ->type_name("MENTION=ID")
-      ->allow_extra_args(false);
-  command.add_flag("--fail-on-no-answer", arguments->fail_on_no_answer,
-                   "Exit status 1 when there is no answer");
-  command.add_flag("--json", arguments->json, "The response as JSON, one object a line");
-  commands.on_run(command, [arguments](const Globals& globals) { return run_ask(*arguments, globals); });
+  const Command command =
+      askbase.add("ask", "Answer a question",
+                  "  askbase --kb my-kb ask \"What is the capital of France?\"\n"
+                  "  askbase --kb my-kb ask 法国的首都是哪里？ --json\n"
+                  "  askbase --kb my-kb ask \"When was Paris founded?\" --pin 'Paris=urn:x:paris'\n"
+                  "  askbase --kb my-kb ask - --json < questions.txt > answers.jsonl");
+  command.argument("QUESTION", arguments->question, "The question, in quotes; - reads one a line");
+  command.option("--lang", "LANG", arguments->lang, "auto, en or zh", Command::one_of({"auto", "en", "zh"}));
+  command.option("--top", "N", arguments->top, "Show up to N answers; 1", 1, 100);
+  command.flag("--explain", arguments->explain, "Show how the answer was found, and the time of each stage");
+  command.option("--timeout-ms", "N", arguments->timeout_ms, "Give up after N milliseconds; 5000", 1,
+                 3600000);
+  command.option("--pipeline", "NAMES", arguments->pipelines,
+                 "Ways of answering to use, of kb, text, faq; all", [](const std::string& names) {
+                   std::string complaint;
+                   for (const std::string& name : split_commas(names)) {
+                     if (complaint.empty()) complaint = Command::one_of({"kb", "text", "faq"})(name);
+                   }
+                   return complaint;
+                 });
+  command.option("--min-confidence", "P", arguments->min_confidence, "Decline below this confidence", 0, 1);
+  command.repeated("--pin", "MENTION=ID", arguments->pins, "Which entity a name means; can be repeated");
+  command.flag("--fail-on-no-answer", arguments->fail_on_no_answer, "Exit status 1 when there is no answer");
+  command.flag("--json", arguments->json, "The response as JSON, one object a line");
+  command.on_run([arguments](const Globals& globals) { return run_ask(*arguments, globals); });
 }
 
 }  // namespace askbase::cli

@@ -1,5 +1,4 @@
 // askbase backup DIR
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -23,16 +22,16 @@ base::Result<int> run_backup(const std::string& folder, const Globals& globals) 
 
 }  // namespace
 
-void add_backup(Commands& commands) {
+void add_backup(const Command& askbase) {
   auto folder = std::make_shared<std::string>();
-  CLI::App& command =
-      commands.add(commands.app(), "backup", "Copy the knowledge base into a new folder",
-                   "  askbase --kb my-kb backup backups/2024-02-29\n"
-                   "Safe while a server or a load runs. The copy is a knowledge base of its own: "
-                   "--kb opens it.\nWhere the file system allows, it shares its files with the "
-                   "original; copy it to another disk to survive the loss of this one.");
-  command.add_option("DIR", *folder, "Folder to make; must not exist yet")->required();
-  commands.on_run(command, [folder](const Globals& globals) { return run_backup(*folder, globals); });
+  const Command command = askbase.add(
+      "backup", "Copy the knowledge base into a new folder",
+      "  askbase --kb my-kb backup backups/2024-02-29\n"
+      "Safe while a server or a load runs. The copy is a knowledge base of its own: --kb opens it.\n"
+      "Where the file system allows, it shares its files with the original; copy it to another disk "
+      "to survive the loss of this one.");
+  command.argument("DIR", *folder, "Folder to make; must not exist yet");
+  command.on_run([folder](const Globals& globals) { return run_backup(*folder, globals); });
 }
 
 }  // namespace askbase::cli

@@ -1,5 +1,4 @@
 // askbase check
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 
@@ -36,15 +35,15 @@ base::Result<int> run_check(bool json, const Globals& globals) {
 
 }  // namespace
 
-void add_check(Commands& commands) {
+void add_check(const Command& askbase) {
   auto json = std::make_shared<bool>(false);
-  CLI::App& command =
-      commands.add(commands.app(), "check", "Verify the indexes against each other",
-                   "  askbase --kb my-kb check\n"
-                   "Reads everything; can run while a server holds the knowledge base. Exit status 1 "
-                   "when something is damaged.");
-  command.add_flag("--json", *json, "One JSON object");
-  commands.on_run(command, [json](const Globals& globals) { return run_check(*json, globals); });
+  const Command command =
+      askbase.add("check", "Verify the indexes against each other",
+                  "  askbase --kb my-kb check\n"
+                  "Reads everything; can run while a server holds the knowledge base. Exit status 1 when "
+                  "something is damaged.");
+  command.flag("--json", *json, "One JSON object");
+  command.on_run([json](const Globals& globals) { return run_check(*json, globals); });
 }
 
 }  // namespace askbase::cli

@@ -1,16 +1,20 @@
-// The command line: global options, the register of subcommands, and what they share. One thread.
+// The command line: commands with their options, what all of them share, and how they end. One thread.
 //
-// Each subcommand is one file that defines add_NAME(Commands&): it declares its options with CLI11 and hands
-// over a function to run. That function returns the exit status, or the error that main() prints.
+// Each subcommand is one file that defines add_NAME(Command&): it declares its options and hands over a
+// function to run. That function returns the exit status, or the error that main() prints. CLI11 does the
+// parsing; it costs every file that includes it seconds to compile, so command.cpp and main.cpp alone do.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/log.h"
 #include "base/result.h"
@@ -35,37 +39,66 @@ struct Globals {
   std::size_t thread_count() const;
 };
 
-class Commands {
+// A command and its options. Values are those of variables that the caller keeps alive until the command has
+// run; an option that is not given leaves its variable alone.
+class Command {
  public:
   using Run = std::function<base::Result<int>(const Globals&)>;
+  using Runs = std::map<const CLI::App*, Run>;
+  // What is wrong with a value, empty when nothing is.
+  using Check = std::function<std::string(const std::string&)>;
 
-  explicit Commands(CLI::App& app) : app_(app) {}
-  CLI::App& app() { return app_; }
-  // A new subcommand of the parent, with its examples at the end of its help.
-  CLI::App& add(CLI::App& parent, const std::string& name, const std::string& description,
-                const std::string& examples = {});
-  void on_run(const CLI::App& command, Run run) { runs_[&command] = std::move(run); }
-  // Runs what the parsed command line names.
-  base::Result<int> run(const Globals& globals) const;
+  Command(CLI::App& app, Runs& runs) : app_(app), runs_(runs) {}
+
+  // A subcommand, with its examples at the end of its help.
+  Command add(const std::string& name, const std::string& description, const std::string& examples) const;
+  void needs_subcommand() const;
+  void on_run(Run run) const { runs_[&app_] = std::move(run); }
+
+  // Arguments without a dash. They are required; the second takes one or more.
+  void argument(const std::string& name, std::string& value, const std::string& help) const;
+  void arguments(const std::string& name, std::vector<std::string>& values, const std::string& help) const;
+
+  // Options: "--name", what stands for the value in the help, the variable, the help.
+  void option(const std::string& name, const std::string& type, std::string& value, const std::string& help,
+              const Check& check = {}) const;
+  void option(const std::string& name, const std::string& type, int& value, const std::string& help,
+              int least, int most) const;
+  void option(const std::string& name, const std::string& type, std::size_t& value, const std::string& help,
+              std::size_t least, std::size_t most) const;
+  void option(const std::string& name, const std::string& type, double& value, const std::string& help,
+              double least, double most) const;
+  // May be given several times, with one value each; or once with several values.
+  void repeated(const std::string& name, const std::string& type, std::vector<std::string>& values,
+                const std::string& help) const;
+  void several(const std::string& name, const std::string& type, std::vector<std::string>& values,
+               const std::string& help) const;
+  void flag(const std::string& name, bool& value, const std::string& help) const;
+
+  void require(const std::string& name) const;
+  void exclude(const std::string& name, const std::string& other) const;
+
+  static Check one_of(std::vector<std::string> values);
+  static Check folder();  // one that exists
 
  private:
   CLI::App& app_;
-  std::map<const CLI::App*, Run> runs_;
+  Runs& runs_;
 };
 
-void add_load(Commands& commands);
-void add_delete(Commands& commands);
-void add_ask(Commands& commands);
-void add_search(Commands& commands);
-void add_show(Commands& commands);
-void add_stats(Commands& commands);
-void add_check(Commands& commands);
-void add_backup(Commands& commands);
-void add_restore(Commands& commands);
-void add_upgrade(Commands& commands);
-void add_export(Commands& commands);
-void add_serve(Commands& commands);
-void add_eval(Commands& commands);  // and its tasks
+void add_load(const Command& askbase);
+void add_delete(const Command& askbase);
+void add_ask(const Command& askbase);
+void add_search(const Command& askbase);
+void add_show(const Command& askbase);
+void add_stats(const Command& askbase);
+void add_check(const Command& askbase);
+void add_backup(const Command& askbase);
+void add_restore(const Command& askbase);
+void add_upgrade(const Command& askbase);
+void add_export(const Command& askbase);
+void add_serve(const Command& askbase);
+void add_eval(const Command& askbase);  // and its tasks
 
 // The KB of the globals, to read or to change.
 base::Result<std::unique_ptr<kb::Store>> open_kb(const Globals& globals, kb::OpenMode mode);

@@ -1,5 +1,4 @@
 // askbase delete --source NAME | --subject T --predicate T --object T
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <optional>
 #include <string>
@@ -59,20 +58,21 @@ base::Result<int> run_delete(DeleteArguments arguments, const Globals& globals) 
 
 }  // namespace
 
-void add_delete(Commands& commands) {
+void add_delete(const Command& askbase) {
   auto arguments = std::make_shared<DeleteArguments>();
   web::DeleteRequest& request = arguments->request;
-  CLI::App& command = commands.add(commands.app(), "delete", "Delete a source, or facts by pattern",
-                                   "  askbase --kb my-kb delete --source people.csv\n"
-                                   "  askbase --kb my-kb delete --subject urn:x:ann --predicate urn:x:knows\n"
-                                   "  askbase --kb my-kb delete --object '\"Ann\"@en'\n"
-                                   "A place that is left out matches anything.");
-  command.add_option("--source", request.source, "Name of a source, as stats lists it")->type_name("NAME");
-  command.add_option("--subject", request.subject, "Facts with this subject")->type_name("TERM");
-  command.add_option("--predicate", request.predicate, "Facts with this predicate")->type_name("TERM");
-  command.add_option("--object", request.object, "Facts with this object")->type_name("TERM");
-  command.add_flag("--json", arguments->json, "Report as JSON");
-  commands.on_run(command, [arguments](const Globals& globals) { return run_delete(*arguments, globals); });
+  const Command command =
+      askbase.add("delete", "Delete a source, or facts by pattern",
+                  "  askbase --kb my-kb delete --source people.csv\n"
+                  "  askbase --kb my-kb delete --subject urn:x:ann --predicate urn:x:knows\n"
+                  "  askbase --kb my-kb delete --object '\"Ann\"@en'\n"
+                  "A place that is left out matches anything.");
+  command.option("--source", "NAME", request.source, "Name of a source, as stats lists it");
+  command.option("--subject", "TERM", request.subject, "Facts with this subject");
+  command.option("--predicate", "TERM", request.predicate, "Facts with this predicate");
+  command.option("--object", "TERM", request.object, "Facts with this object");
+  command.flag("--json", arguments->json, "Report as JSON");
+  command.on_run([arguments](const Globals& globals) { return run_delete(*arguments, globals); });
 }
 
 }  // namespace askbase::cli

@@ -1,11 +1,11 @@
 // askbase eval compare A B
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "cli/eval.h"
 #include "cli/output.h"
+#include "datasets/metrics.h"
 
 namespace askbase::cli {
 namespace {
@@ -62,18 +62,18 @@ base::Result<int> run_compare(const CompareArguments& arguments) {
 
 }  // namespace
 
-void add_eval_compare(Commands& commands, CLI::App& eval) {
+void add_eval_compare(const Command& eval) {
   auto arguments = std::make_shared<CompareArguments>();
-  CLI::App& command = commands.add(eval, "compare", "Compare two predictions of the same questions",
+  const Command command = eval.add("compare", "Compare two predictions of the same questions",
                                    "  askbase --kb my-kb eval kbqa --data q.jsonl --out before.jsonl\n"
                                    "  (change something)\n"
                                    "  askbase --kb my-kb eval kbqa --data q.jsonl --out after.jsonl\n"
                                    "  askbase eval compare before.jsonl after.jsonl\n"
                                    "By paired bootstrap: an interval that leaves out 0 is a difference.");
-  command.add_option("A", arguments->a, "Predictions that eval kbqa --out wrote")->required();
-  command.add_option("B", arguments->b, "Others, of the same questions")->required();
-  command.add_flag("--json", arguments->json, "One JSON object");
-  commands.on_run(command, [arguments](const Globals&) { return run_compare(*arguments); });
+  command.argument("A", arguments->a, "Predictions that eval kbqa --out wrote");
+  command.argument("B", arguments->b, "Others, of the same questions");
+  command.flag("--json", arguments->json, "One JSON object");
+  command.on_run([arguments](const Globals&) { return run_compare(*arguments); });
 }
 
 }  // namespace askbase::cli

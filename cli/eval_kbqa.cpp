@@ -1,5 +1,4 @@
 // askbase eval kbqa --data FILE...
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
 #include <chrono>
@@ -16,7 +15,6 @@
 #include "base/thread_pool.h"
 #include "cli/baseline.h"
 #include "cli/eval.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "datasets/report.h"
 #include "qa/engine.h"
@@ -147,6 +145,16 @@ void print_groups(const std::string& heading, const std::map<std::string, datase
   print("\n" + table(rows, {false, true, true, true, true, true}));
 }
 
+// "0.9120  [0.9000, 0.9210]"; "-" for a figure over no questions.
+std::string shown_figure(const Figure& figure) {
+  if (!figure.value) return "-";
+  std::string out = decimal(*figure.value, 4);
+  if (figure.interval) {
+    out += "  [" + decimal(figure.interval->low, 4) + ", " + decimal(figure.interval->high, 4) + "]";
+  }
+  return out;
+}
+
 void print_evaluation(const Evaluation& evaluation, const Figure& baseline, const Answered& answered) {
   std::vector<std::vector<std::string>> rows = {{"questions", grouped(evaluation.all.questions)}};
   for (std::size_t m = 0; m < datasets::metric_count; ++m) {
@@ -225,48 +233,29 @@ base::Result<int> run_kbqa(const KbqaArguments& arguments, const Globals& global
 
 }  // namespace
 
-std::string shown_figure(const Figure& figure) {
-  if (!figure.value) return "-";
-  std::string out = decimal(*figure.value, 4);
-  if (figure.interval) {
-    out += "  [" + decimal(figure.interval->low, 4) + ", " + decimal(figure.interval->high, 4) + "]";
-  }
-  return out;
-}
-
-void add_eval_kbqa(Commands& commands, CLI::App& eval) {
+void add_eval_kbqa(const Command& eval) {
   auto arguments = std::make_shared<KbqaArguments>();
-  CLI::App& command = commands.add(
-      eval, "kbqa", "Ask a file of questions and compare the answers with the known ones",
-      "  askbase --kb my-kb eval kbqa --data questions.jsonl --split dev\n"
+  const Command command = eval.add(
+      "kbqa", "Ask a file of questions and compare the answers with the known ones",
+      "  askbase --kb my-kb eval kbqa --data questions.jsonl\n"
       "  askbase --kb my-kb eval kbqa --data questions.jsonl --out answers.jsonl --report report.html\n"
       "A question is {\"id\", \"lang\", \"question\", \"answers\": [ids or strings]} on one line; without "
       "answers,\n"
       "declining is right. docs/evaluation.md explains the figures.");
-  command.add_option("--data", arguments->data, "Questions as JSON lines, also .gz and .zst")
-      ->type_name("FILE...")
-      ->required();
-  command.add_option("--split", arguments->filter.split, "Only questions of this split (dev, test, ...)")
-      ->type_name("NAME");
-  command.add_option("--lang", arguments->filter.lang, "Only questions in this language (en, zh)")
-      ->type_name("LANG");
-  command.add_option("--limit", arguments->filter.limit, "Only the first N questions")
-      ->type_name("N")
-      ->check(quiet(CLI::PositiveNumber));
-  command.add_option("--min-confidence", arguments->min_confidence, "Decline below this confidence")
-      ->type_name("P")
-      ->check(quiet(CLI::Range(0.0, 1.0)));
-  command
-      .add_option("--timeout-ms", arguments->timeout_ms, "Give up on a question after N milliseconds; 5000")
-      ->type_name("N")
-      ->check(quiet(CLI::Range(1, 3600000)));
-  command
-      .add_option("--out", arguments->out, "Write every question with its answer and verdict, as JSON lines")
-      ->type_name("FILE");
-  command.add_option("--report", arguments->report, "Write a page with curves and errors by stage")
-      ->type_name("FILE.html");
-  command.add_flag("--json", arguments->json, "One JSON object");
-  commands.on_run(command, [arguments](const Globals& globals) { return run_kbqa(*arguments, globals); });
+  command.several("--data", "FILE", arguments->data, "Questions as JSON lines, also .gz and .zst");
+  command.require("--data");
+  command.option("--split", "NAME", arguments->filter.split, "Only questions of this split (dev, test, ...)");
+  command.option("--lang", "LANG", arguments->filter.lang, "Only questions in this language (en, zh)");
+  command.option("--limit", "N", arguments->filter.limit, "Only the first N questions", 1, SIZE_MAX);
+  command.option("--min-confidence", "P", arguments->min_confidence, "Decline below this confidence", 0, 1);
+  command.option("--timeout-ms", "N", arguments->timeout_ms,
+                 "Give up on a question after N milliseconds; 5000", 1, 3600000);
+  command.option("--out", "FILE", arguments->out,
+                 "Write every question with its answer and verdict, as JSON lines");
+  command.option("--report", "FILE", arguments->report,
+                 "Write a page (HTML) with curves and errors by stage");
+  command.flag("--json", arguments->json, "One JSON object");
+  command.on_run([arguments](const Globals& globals) { return run_kbqa(*arguments, globals); });
 }
 
 }  // namespace askbase::cli

@@ -1,5 +1,4 @@
 // askbase export
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
@@ -12,7 +11,6 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "cli/command.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "kb/load.h"
 
@@ -80,19 +78,16 @@ base::Result<int> run_export(const ExportArguments& arguments, const Globals& gl
 
 }  // namespace
 
-void add_export(Commands& commands) {
+void add_export(const Command& askbase) {
   auto arguments = std::make_shared<ExportArguments>();
-  CLI::App& command =
-      commands.add(commands.app(), "export", "Write the facts as N-Triples or N-Quads, sorted",
-                   "  askbase --kb my-kb export | gzip > facts.nt.gz\n"
-                   "  askbase --kb my-kb export --source people.csv --out people.nt\n"
-                   "N-Quads carry the source of each fact as its graph.");
-  command.add_option("--format", arguments->format, "nt or nq; nt")
-      ->type_name("FORMAT")
-      ->check(quiet(CLI::IsMember({"nt", "nq"})));
-  command.add_option("--source", arguments->source, "Only the facts of this source")->type_name("NAME");
-  command.add_option("--out", arguments->out, "Write to this file; standard output")->type_name("FILE");
-  commands.on_run(command, [arguments](const Globals& globals) { return run_export(*arguments, globals); });
+  const Command command = askbase.add("export", "Write the facts as N-Triples or N-Quads, sorted",
+                                      "  askbase --kb my-kb export | gzip > facts.nt.gz\n"
+                                      "  askbase --kb my-kb export --source people.csv --out people.nt\n"
+                                      "N-Quads carry the source of each fact as its graph.");
+  command.option("--format", "FORMAT", arguments->format, "nt or nq; nt", Command::one_of({"nt", "nq"}));
+  command.option("--source", "NAME", arguments->source, "Only the facts of this source");
+  command.option("--out", "FILE", arguments->out, "Write to this file; standard output");
+  command.on_run([arguments](const Globals& globals) { return run_export(*arguments, globals); });
 }
 
 }  // namespace askbase::cli

@@ -1,7 +1,6 @@
 // askbase load FILE...
 #include "kb/load.h"
 
-#include <CLI/CLI.hpp>
 #include <memory>
 #include <string>
 #include <utility>
@@ -141,52 +140,41 @@ base::Result<int> run_load(const LoadArguments& arguments, const Globals& global
 
 }  // namespace
 
-void add_load(Commands& commands) {
+void add_load(const Command& askbase) {
   auto arguments = std::make_shared<LoadArguments>();
-  CLI::App& command =
-      commands.add(commands.app(), "load", "Load facts, tables or wordings from files",
-                   "  askbase --kb my-kb load people.csv --preview     see how a table would be read\n"
-                   "  askbase --kb my-kb load people.csv --split 'languages=;'\n"
-                   "  askbase --kb my-kb load dump.nt.gz more.ttl\n"
-                   "  askbase --kb my-kb load --wordings wordings.jsonl\n"
-                   "  zcat big.nt.gz | askbase --kb my-kb load - --format nt --source big\n"
-                   "A load is a source. Loading again under the same source name replaces its facts.");
-  command
-      .add_option("FILE", arguments->files,
-                  ".nt .nq .ttl .trig .csv .tsv .jsonl, also .gz and .zst; - is standard input")
-      ->required();
-  command.add_option("--source", arguments->source, "Name of the source; the file's name")->type_name("NAME");
-  command
-      .add_option("--format", arguments->format, "nt, nq, ttl, trig, csv, tsv or jsonl; by the file's name")
-      ->type_name("FORMAT")
-      ->check([](const std::string& name) {
-        return kb::format_from_name(name)
-                   ? std::string()
-                   : "unknown format " + name + ": nt, nq, ttl, trig, csv, tsv or jsonl";
-      });
-  auto* strict = command.add_flag("--strict", arguments->strict,
-                                  "Stop at the first bad line and change nothing (the default)");
-  command.add_flag("--skip-bad", arguments->skip_bad, "Report bad lines and load the others")
-      ->excludes(strict);
-  auto* wordings = command.add_flag("--wordings", arguments->wordings,
-                                    "The files are JSON lines of {\"predicate\", \"lang\", \"wording\"}");
-  command.add_flag("--preview", arguments->preview, "Show how a table would be read, load nothing")
-      ->excludes(wordings);
-  command.add_option("--id", arguments->id_column, "Table column whose values identify the rows")
-      ->type_name("COLUMN");
-  command.add_option("--label", arguments->label_column, "Table column that names the rows")
-      ->type_name("COLUMN");
-  command.add_option("--split", arguments->splits, "Several values in one field; can be repeated")
-      ->type_name("COLUMN=SEP")
-      ->allow_extra_args(false);
-  command
-      .add_option("--alias-predicate", arguments->alias_predicates,
-                  "Predicate or column that gives further names, from now on; can be repeated")
-      ->type_name("IRI")
-      ->allow_extra_args(false);
-  command.add_option("--base-iri", arguments->base_iri, "For relative IRIs in Turtle")->type_name("IRI");
-  command.add_flag("--json", arguments->json, "Report as JSON");
-  commands.on_run(command, [arguments](const Globals& globals) { return run_load(*arguments, globals); });
+  const Command command =
+      askbase.add("load", "Load facts, tables or wordings from files",
+                  "  askbase --kb my-kb load people.csv --preview     see how a table would be read\n"
+                  "  askbase --kb my-kb load people.csv --split 'languages=;'\n"
+                  "  askbase --kb my-kb load dump.nt.gz more.ttl\n"
+                  "  askbase --kb my-kb load --wordings wordings.jsonl\n"
+                  "  zcat big.nt.gz | askbase --kb my-kb load - --format nt --source big\n"
+                  "A load is a source. Loading again under the same source name replaces its facts.");
+  command.arguments("FILE", arguments->files,
+                    ".nt .nq .ttl .trig .csv .tsv .jsonl, also .gz and .zst; - is standard input");
+  command.option("--source", "NAME", arguments->source, "Name of the source; the file's name");
+  command.option("--format", "FORMAT", arguments->format,
+                 "nt, nq, ttl, trig, csv, tsv or jsonl; by the file's name", [](const std::string& name) {
+                   return kb::format_from_name(name)
+                              ? std::string()
+                              : "unknown format \"" + name + "\": nt, nq, ttl, trig, csv, tsv or jsonl";
+                 });
+  command.flag("--strict", arguments->strict, "Stop at the first bad line and change nothing (the default)");
+  command.flag("--skip-bad", arguments->skip_bad, "Report bad lines and load the others");
+  command.flag("--wordings", arguments->wordings,
+               "The files are JSON lines of {\"predicate\", \"lang\", \"wording\"}");
+  command.flag("--preview", arguments->preview, "Show how a table would be read, load nothing");
+  command.option("--id", "COLUMN", arguments->id_column, "Table column whose values identify the rows");
+  command.option("--label", "COLUMN", arguments->label_column, "Table column that names the rows");
+  command.repeated("--split", "COLUMN=SEP", arguments->splits,
+                   "Several values in one field; can be repeated");
+  command.repeated("--alias-predicate", "IRI", arguments->alias_predicates,
+                   "Predicate or column that gives further names, from now on; can be repeated");
+  command.option("--base-iri", "IRI", arguments->base_iri, "For relative IRIs in Turtle");
+  command.flag("--json", arguments->json, "Report as JSON");
+  command.exclude("--skip-bad", "--strict");
+  command.exclude("--preview", "--wordings");
+  command.on_run([arguments](const Globals& globals) { return run_load(*arguments, globals); });
 }
 
 }  // namespace askbase::cli

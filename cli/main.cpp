@@ -9,7 +9,6 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/options.h"
 #include "cli/output.h"
 
 namespace askbase::cli {
@@ -21,35 +20,39 @@ int exit_status(base::ErrorCode code) {
   return exit_failed;
 }
 
-void add_globals(CLI::App& app, Globals& globals) {
-  app.add_option("--kb", globals.kb, "Folder of the knowledge base; askbase-kb")->type_name("DIR");
-  app.add_option("--models", globals.models, "Folder of trained models (this version needs none)")
-      ->type_name("DIR")
-      ->check(quiet(CLI::ExistingDirectory));
-  app.add_option("--threads", globals.threads,
-                 "Threads for loading and evaluation; as many as the machine has")
-      ->type_name("N")
-      ->check(quiet(CLI::Range(1, 256)));
-  app.add_option_function<std::string>(
-         "--log-level",
-         [&globals](const std::string& name) {
-           base::LogLevel level = base::LogLevel::warn;
-           if (base::parse_log_level(name, level)) globals.log_level = level;
-         },
-         "trace, debug, info, warn, error or off; warn, for serve info")
-      ->type_name("LEVEL")
-      ->check([](const std::string& name) {
-        base::LogLevel level = base::LogLevel::warn;
-        return base::parse_log_level(name, level) ? std::string() : "unknown log level " + name;
-      });
-  app.add_option_function<std::string>(
-         "--log-format",
-         [&globals](const std::string& name) {
-           globals.log_format = name == "json" ? base::LogFormat::json : base::LogFormat::text;
-         },
-         "text or json (one object a line)")
-      ->type_name("FORMAT")
-      ->check(quiet(CLI::IsMember({"text", "json"})));
+base::LogLevel log_level(const std::string& name) {
+  base::LogLevel level = base::LogLevel::warn;
+  base::parse_log_level(name, level);  // checked before
+  return level;
+}
+
+// As they stand on the command line.
+struct GlobalArguments {
+  std::string kb = "askbase-kb", models, log_level, log_format;
+  std::size_t threads = 0;
+
+  Globals globals() const {
+    Globals out;
+    out.kb = kb;
+    out.models = models;
+    out.threads = threads;
+    if (!log_level.empty()) out.log_level = cli::log_level(log_level);
+    if (log_format == "json") out.log_format = base::LogFormat::json;
+    return out;
+  }
+};
+
+void add_globals(CLI::App& app, const Command& askbase, GlobalArguments& arguments) {
+  askbase.option("--kb", "DIR", arguments.kb, "Folder of the knowledge base; askbase-kb");
+  askbase.option("--models", "DIR", arguments.models, "Folder of trained models (this version needs none)",
+                 Command::folder());
+  askbase.option("--threads", "N", arguments.threads,
+                 "Threads for loading and evaluation; as many as the machine has", 1, 256);
+  askbase.option("--log-level", "LEVEL", arguments.log_level,
+                 "trace, debug, info, warn, error or off; warn, for serve info",
+                 Command::one_of({"trace", "debug", "info", "warn", "error", "off"}));
+  askbase.option("--log-format", "FORMAT", arguments.log_format, "text or json (one object a line)",
+                 Command::one_of({"text", "json"}));
   app.set_config("--config", "", "Options from a TOML file: kb = \"DIR\", and [serve] port = 8080")
       ->type_name("FILE");
   app.allow_config_extras(CLI::config_extras_mode::error);
@@ -111,8 +114,10 @@ base::Error usage_error(const CLI::App& app, const CLI::ParseError& error) {
 
 int run(int argc, char** argv) {
   CLI::App app("Answers questions in English and Chinese from your own facts.", "askbase");
-  Globals globals;
-  add_globals(app, globals);
+  Command::Runs runs;
+  const Command askbase(app, runs);
+  GlobalArguments arguments;
+  add_globals(app, askbase, arguments);
   app.set_version_flag("--version", std::string("askbase ") + ASKBASE_VERSION);
   app.require_subcommand(1);
   app.footer(
@@ -123,20 +128,19 @@ int run(int argc, char** argv) {
       "askbase COMMAND --help shows a command's options and examples.\n"
       "Exit status: 0 done, 1 failed, 2 wrong usage, 130 interrupted.");
 
-  Commands commands(app);
-  add_load(commands);
-  add_delete(commands);
-  add_ask(commands);
-  add_search(commands);
-  add_show(commands);
-  add_serve(commands);
-  add_stats(commands);
-  add_check(commands);
-  add_backup(commands);
-  add_restore(commands);
-  add_upgrade(commands);
-  add_export(commands);
-  add_eval(commands);
+  add_load(askbase);
+  add_delete(askbase);
+  add_ask(askbase);
+  add_search(askbase);
+  add_show(askbase);
+  add_serve(askbase);
+  add_stats(askbase);
+  add_check(askbase);
+  add_backup(askbase);
+  add_restore(askbase);
+  add_upgrade(askbase);
+  add_export(askbase);
+  add_eval(askbase);
 
   try {
     app.parse(argc, argv);
@@ -146,8 +150,11 @@ int run(int argc, char** argv) {
     return exit_usage;
   }
 
+  const Globals globals = arguments.globals();
   base::set_log(globals.log_level.value_or(base::LogLevel::warn), globals.log_format);
-  auto status = commands.run(globals);
+  const CLI::App* command = &app;
+  while (!command->get_subcommands().empty()) command = command->get_subcommands().front();
+  auto status = runs.at(command)(globals);
   if (auto written = finish_output(); status && !written) status = tl::unexpected(written.error());
   if (!status) {
     print_error(status.error());

@@ -1,5 +1,4 @@
 // askbase restore DIR
-#include <CLI/CLI.hpp>
 #include <cerrno>
 #include <cstdio>
 #include <fcntl.h>
@@ -63,20 +62,19 @@ base::Result<int> run_restore(const fs::path& backup, bool replace, const Global
 
 }  // namespace
 
-void add_restore(Commands& commands) {
+void add_restore(const Command& askbase) {
   struct Arguments {
     std::string folder;
     bool replace = false;
   };
   auto arguments = std::make_shared<Arguments>();
-  CLI::App& command =
-      commands.add(commands.app(), "restore", "Put a backup into the place of the knowledge base",
-                   "  askbase --kb my-kb restore backups/2024-02-29\n"
-                   "  askbase --kb my-kb restore backups/2024-02-29 --replace\n"
-                   "The backup is verified first and stays as it is.");
-  command.add_option("DIR", arguments->folder, "Folder that backup made")->required();
-  command.add_flag("--replace", arguments->replace, "Replace the knowledge base that is there");
-  commands.on_run(command, [arguments](const Globals& globals) {
+  const Command command = askbase.add("restore", "Put a backup into the place of the knowledge base",
+                                      "  askbase --kb my-kb restore backups/2024-02-29\n"
+                                      "  askbase --kb my-kb restore backups/2024-02-29 --replace\n"
+                                      "The backup is verified first and stays as it is.");
+  command.argument("DIR", arguments->folder, "Folder that backup made");
+  command.flag("--replace", arguments->replace, "Replace the knowledge base that is there");
+  command.on_run([arguments](const Globals& globals) {
     return run_restore(arguments->folder, arguments->replace, globals);
   });
 }

@@ -1,5 +1,4 @@
 // askbase search TEXT
-#include <CLI/CLI.hpp>
 #include <array>
 #include <memory>
 #include <string>
@@ -7,7 +6,6 @@
 
 #include "base/text.h"
 #include "cli/command.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "kb/entity_index.h"
 
@@ -63,20 +61,17 @@ base::Result<int> run_search(const SearchArguments& arguments, const Globals& gl
 
 }  // namespace
 
-void add_search(Commands& commands) {
+void add_search(const Command& askbase) {
   auto arguments = std::make_shared<SearchArguments>();
-  CLI::App& command = commands.add(commands.app(), "search", "Find entities by name",
-                                   "  askbase --kb my-kb search \"new yrok\"\n"
-                                   "  askbase --kb my-kb search 北京 --lang zh --limit 3 --json\n"
-                                   "Facts are counted up to 64.");
-  command.add_option("TEXT", arguments->text, "A name, its beginning, words of it, or nearly so")->required();
-  command.add_option("--lang", arguments->lang, "Prefer names in this language (en, zh, ...)")
-      ->type_name("LANG");
-  command.add_option("--limit", arguments->limit, "At most so many; 10")
-      ->type_name("N")
-      ->check(quiet(CLI::Range(1, 1000)));
-  command.add_flag("--json", arguments->json, "An array of JSON objects");
-  commands.on_run(command, [arguments](const Globals& globals) { return run_search(*arguments, globals); });
+  const Command command = askbase.add("search", "Find entities by name",
+                                      "  askbase --kb my-kb search \"new yrok\"\n"
+                                      "  askbase --kb my-kb search 北京 --lang zh --limit 3 --json\n"
+                                      "Facts are counted up to 64.");
+  command.argument("TEXT", arguments->text, "A name, its beginning, words of it, or nearly so");
+  command.option("--lang", "LANG", arguments->lang, "Prefer names in this language (en, zh, ...)");
+  command.option("--limit", "N", arguments->limit, "At most so many; 10", 1, 1000);
+  command.flag("--json", arguments->json, "An array of JSON objects");
+  command.on_run([arguments](const Globals& globals) { return run_search(*arguments, globals); });
 }
 
 }  // namespace askbase::cli

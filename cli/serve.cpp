@@ -1,5 +1,4 @@
 // askbase serve
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <csignal>
 #include <memory>
@@ -8,7 +7,6 @@
 
 #include "base/interrupt.h"
 #include "cli/command.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "qa/engine.h"
 #include "web/handoff.h"
@@ -58,34 +56,26 @@ base::Result<int> run_serve(const ServeArguments& arguments, const Globals& glob
 
 }  // namespace
 
-void add_serve(Commands& commands) {
+void add_serve(const Command& askbase) {
   auto arguments = std::make_shared<ServeArguments>();
   web::ServerOptions& server = arguments->server;
-  CLI::App& command =
-      commands.add(commands.app(), "serve", "Serve the web page and the JSON API",
-                   "  askbase --kb my-kb serve\n"
-                   "  askbase --kb my-kb serve --host 0.0.0.0 --port 9000\n"
-                   "  askbase --kb my-kb serve --base-path /askbase --cors https://example.org\n"
-                   "Load and delete work while it runs: they hand their work over. Ctrl-C stops it.");
-  command.add_option("--host", server.host, "Address to listen on; 127.0.0.1, this machine only")
-      ->type_name("HOST");
-  command.add_option("--port", server.port, "Port to listen on; 8080, 0 is any free one")
-      ->type_name("PORT")
-      ->check(quiet(CLI::Range(0, 65535)));
-  command.add_option("--workers", server.workers, "Threads that hold connections; 64")
-      ->type_name("N")
-      ->check(quiet(CLI::Range(1, 1024)));
-  command.add_option("--cors", server.cors_origin, "Let pages of this origin use the API (* is any)")
-      ->type_name("ORIGIN");
-  command
-      .add_option("--base-path", server.base_path, "Path in front of every URL, behind a proxy that keeps it")
-      ->type_name("PATH");
-  command.add_option("--ui-folder", server.ui_folder, "Serve the web page from these files, for work on it")
-      ->type_name("DIR")
-      ->check(quiet(CLI::ExistingDirectory));
-  command.add_flag("--read-only", arguments->read_only,
-                   "Leave the knowledge base to others; load and delete elsewhere are seen after a restart");
-  commands.on_run(command, [arguments](const Globals& globals) { return run_serve(*arguments, globals); });
+  const Command command =
+      askbase.add("serve", "Serve the web page and the JSON API",
+                  "  askbase --kb my-kb serve\n"
+                  "  askbase --kb my-kb serve --host 0.0.0.0 --port 9000\n"
+                  "  askbase --kb my-kb serve --base-path /askbase --cors https://example.org\n"
+                  "Load and delete work while it runs: they hand their work over. Ctrl-C stops it.");
+  command.option("--host", "HOST", server.host, "Address to listen on; 127.0.0.1, this machine only");
+  command.option("--port", "PORT", server.port, "Port to listen on; 8080, 0 is any free one", 0, 65535);
+  command.option("--workers", "N", server.workers, "Threads that hold connections; 64", 1, 1024);
+  command.option("--cors", "ORIGIN", server.cors_origin, "Let pages of this origin use the API (* is any)");
+  command.option("--base-path", "PATH", server.base_path,
+                 "Path in front of every URL, behind a proxy that keeps it");
+  command.option("--ui-folder", "DIR", server.ui_folder,
+                 "Serve the web page from these files, for work on it", Command::folder());
+  command.flag("--read-only", arguments->read_only,
+               "Leave the knowledge base to others; load and delete elsewhere are seen after a restart");
+  command.on_run([arguments](const Globals& globals) { return run_serve(*arguments, globals); });
 }
 
 }  // namespace askbase::cli

@@ -1,5 +1,4 @@
 // askbase show ID
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -8,7 +7,6 @@
 #include <vector>
 
 #include "cli/command.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "kb/entity_index.h"
 
@@ -173,19 +171,16 @@ base::Result<int> run_show(const ShowArguments& arguments, const Globals& global
 
 }  // namespace
 
-void add_show(Commands& commands) {
+void add_show(const Command& askbase) {
   auto arguments = std::make_shared<ShowArguments>();
-  CLI::App& command =
-      commands.add(commands.app(), "show", "Show an entity with its facts and where they come from",
-                   "  askbase --kb my-kb show urn:x:paris\n"
-                   "  askbase --kb my-kb show \"New York\" --lang zh");
-  command.add_option("ID", arguments->id, "An IRI, or a name that only one entity has")->required();
-  command.add_option("--lang", arguments->lang, "Language of names; en")->type_name("LANG");
-  command.add_option("--limit", arguments->limit, "Facts shown in each direction; 50")
-      ->type_name("N")
-      ->check(quiet(CLI::Range(1, 1000000)));
-  command.add_flag("--json", arguments->json, "One JSON object");
-  commands.on_run(command, [arguments](const Globals& globals) { return run_show(*arguments, globals); });
+  const Command command = askbase.add("show", "Show an entity with its facts and where they come from",
+                                      "  askbase --kb my-kb show urn:x:paris\n"
+                                      "  askbase --kb my-kb show \"New York\" --lang zh");
+  command.argument("ID", arguments->id, "An IRI, or a name that only one entity has");
+  command.option("--lang", "LANG", arguments->lang, "Language of names; en");
+  command.option("--limit", "N", arguments->limit, "Facts shown in each direction; 50", 1, 1000000);
+  command.flag("--json", arguments->json, "One JSON object");
+  command.on_run([arguments](const Globals& globals) { return run_show(*arguments, globals); });
 }
 
 }  // namespace askbase::cli

@@ -1,5 +1,4 @@
 // askbase stats
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -106,14 +105,14 @@ base::Result<int> run_stats(const StatsArguments& arguments, const Globals& glob
 
 }  // namespace
 
-void add_stats(Commands& commands) {
+void add_stats(const Command& askbase) {
   auto arguments = std::make_shared<StatsArguments>();
-  CLI::App& command = commands.add(commands.app(), "stats", "Counts, sources and sizes",
-                                   "  askbase --kb my-kb stats\n"
-                                   "  askbase --kb my-kb stats --predicates");
-  command.add_flag("--predicates", arguments->predicates, "Also the facts of each predicate");
-  command.add_flag("--json", arguments->json, "One JSON object");
-  commands.on_run(command, [arguments](const Globals& globals) { return run_stats(*arguments, globals); });
+  const Command command = askbase.add("stats", "Counts, sources and sizes",
+                                      "  askbase --kb my-kb stats\n"
+                                      "  askbase --kb my-kb stats --predicates");
+  command.flag("--predicates", arguments->predicates, "Also the facts of each predicate");
+  command.flag("--json", arguments->json, "One JSON object");
+  command.on_run([arguments](const Globals& globals) { return run_stats(*arguments, globals); });
 }
 
 }  // namespace askbase::cli

@@ -1,5 +1,4 @@
 // askbase upgrade
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "cli/command.h"
@@ -23,11 +22,11 @@ base::Result<int> run_upgrade(const Globals& globals) {
 
 }  // namespace
 
-void add_upgrade(Commands& commands) {
-  CLI::App& command =
-      commands.add(commands.app(), "upgrade", "Bring a knowledge base of an older format up to the newest",
-                   "  askbase --kb my-kb upgrade");
-  commands.on_run(command, [](const Globals& globals) { return run_upgrade(globals); });
+void add_upgrade(const Command& askbase) {
+  const Command command = askbase.add("upgrade", "Bring a knowledge base of an older format up to the newest",
+                                      "  askbase --kb my-kb upgrade\n"
+                                      "The knowledge base as it was stays beside the new one.");
+  command.on_run([](const Globals& globals) { return run_upgrade(globals); });
 }
 
 }  // namespace askbase::cli
