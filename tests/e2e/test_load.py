@@ -118,11 +118,11 @@ class Load(Case):
 
     def test_wordings(self):
         self.load_cities()
-        questions = {"What is the flumber of Freedonia?": "Fredville", "弗里多尼亚的龙头城是哪里？": "弗雷德维尔"}
+        questions = {"What is the flumber of Freedonia?": "Fredville", "弗里多尼亚的嘟噜是什么？": "弗雷德维尔"}
         for question, answer in questions.items():
             self.assertNotEqual(self.answer(question), answer)
         words = self.file("w.jsonl", '{"predicate":"urn:x:p:capital","lang":"en","wording":"flumber"}\n'
-                                     '{"predicate":"urn:x:p:capital","lang":"zh","wording":"龙头城"}\n')
+                                     '{"predicate":"urn:x:p:capital","lang":"zh","wording":"嘟噜"}\n')
         self.askbase("load", "--wordings", words)
         for question, answer in questions.items():
             self.assertEqual(self.answer(question), answer)
