@@ -227,10 +227,15 @@ float direction_cue(const Context& context, const Reading& reading) {
       units.begin(), units.begin() + static_cast<std::ptrdiff_t>(mention.first),
       [](const Unit& unit) { return unit.key == "does" || unit.key == "do" || unit.key == "did"; });
   const Predicate& predicate = context.lexicon.predicates()[*reading.predicate];
-  const bool verb = !predicate.texts.empty() && predicate.texts[reading.match.text].words.size() <= 2 &&
+  if (predicate.texts.empty()) return 0;
+  const bool verb = predicate.texts[reading.match.text].words.size() <= 2 &&
                     Words::instance().is_relation_verb(units[relation_first].stem);
-  if (verb && mention.last <= relation_first && helped) return 1;
-  if (verb && relation_last <= mention.first && !helped) return -1;
+  // "directed by" and "founder" lead to the one who acts, "orbits" comes from it.
+  const std::vector<TextWord>& said = predicate.texts[reading.match.text].words;
+  const bool to_agent = predicate.person || (!said.empty() && said.back().form == "by");
+  const float acting = to_agent ? -1.0F : 1.0F;
+  if (verb && mention.last <= relation_first && helped) return acting;
+  if (verb && relation_last <= mention.first && !helped) return -acting;
   return container_cue(context, reading);
 }
 
