@@ -147,26 +147,27 @@ class TurtleReader {
     term.datatype.clear();
     term.lang.clear();
     term.kind = node.type == SERD_BLANK ? TermKind::blank : TermKind::iri;
-    if (node.type == SERD_BLANK) {
-      blank(view(node), term.value);
-      return true;
-    }
+    if (node.type == SERD_BLANK) return blank(view(node), term.value);
     return iri(node, term.value);
   }
 
   // What the library calls b1, b2 ... are the nodes without a label; the filter has marked those of the file
   // that look alike with an x.
-  void blank(std::string_view label, std::string& out) {
-    if (label.front() == 'x') {
-      label.remove_prefix(1);
-      blanks_.write(label, out);
-    } else if (label.front() != 'b') {
-      blanks_.write(label, out);
-    } else {
+  bool blank(std::string_view label, std::string& out) {
+    if (!label.empty() && label.front() == 'b') {
       // No label of a file starts with a dot.
       const std::string parser = parsers_ > 1 ? std::to_string(parsers_) + "." : "";
       blanks_.write("." + parser + std::string(label.substr(1)), out);
+      return true;
     }
+    if (!label.empty() && label.front() == 'x') label.remove_prefix(1);
+    // The library passes a label on before it tells of a character in it that is wrong.
+    if (!is_blank_label(label)) {
+      refuse("a character that a blank node's label may not hold");
+      return false;
+    }
+    blanks_.write(label, out);
+    return true;
   }
 
   bool iri(const SerdNode& node, std::string& out) {

@@ -3,6 +3,8 @@
 #include <array>
 #include <cstddef>
 
+#include "base/text.h"
+
 namespace askbase::kb {
 namespace {
 
@@ -163,6 +165,18 @@ bool is_name_char(char32_t c, bool first) {
     return true;
   }
   return !first && (c == 0xB7 || in(0x300, 0x36F) || in(0x203F, 0x2040));
+}
+
+bool is_blank_label(std::string_view label) {
+  if (label.empty() || label.back() == '.') return false;
+  bool first = true;
+  for (const char32_t c : base::to_code_points(label)) {
+    const bool letter = (c | 0x20) >= 'a' && (c | 0x20) <= 'z' && c < 0x80;
+    const bool plain = letter || (c >= '0' && c <= '9') || c == '_' || (!first && (c == '-' || c == '.'));
+    if (!plain && (c < 0x80 || !is_name_char(c, first))) return false;
+    first = false;
+  }
+  return true;
 }
 
 }  // namespace askbase::kb

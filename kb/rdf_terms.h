@@ -34,5 +34,7 @@ bool is_absolute_iri(std::string_view iri);
 std::string resolve_iri(std::string_view base, std::string_view reference);
 // The characters of a blank node's label (N-Triples: PN_CHARS_U, PN_CHARS) above ASCII.
 bool is_name_char(char32_t c, bool first);
+// A whole label, as N-Triples and Turtle have it.
+bool is_blank_label(std::string_view label);
 
 }  // namespace askbase::kb

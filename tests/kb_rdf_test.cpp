@@ -175,6 +175,16 @@ TEST_CASE("Turtle: errors say where and why") {
   CHECK(refused(start + ":a :p", Format::turtle).starts_with("2: "));
 }
 
+TEST_CASE("Turtle: a label with a character that it may not hold gives no fact") {
+  for (const Format format : {Format::turtle, Format::trig}) {
+    Collector sink(false);
+    REQUIRE(test::read_rdf("<urn:a> <urn:p> _:a\u240D .\n<urn:a> <urn:p> _:b\u5317 .\n", format, sink));
+    CHECK(sink.bads.size() == 1);
+    REQUIRE(sink.facts.size() == 1);
+    CHECK(sink.facts[0].object.value.ends_with("xb\u5317"));
+  }
+}
+
 TEST_CASE("Turtle: what would exhaust stack or memory is refused") {
   std::string nested;
   for (int i = 0; i < 100000; ++i) nested += "[<urn:q>";
