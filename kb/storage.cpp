@@ -8,6 +8,7 @@
 #include <rocksdb/convenience.h>
 #include <rocksdb/env.h>
 #include <rocksdb/filter_policy.h>
+#include <rocksdb/listener.h>
 #include <rocksdb/table.h>
 #include <sys/file.h>
 #include <thread>
@@ -29,6 +30,9 @@ constexpr std::array<std::string_view, table_count> table_names = {"meta",  "ter
                                                                    "names", "words", "vocabulary", "grams"};
 constexpr std::string_view data_name = "facts", gate_name = "askbase.commit",
                            manifest_name = "askbase.manifest", temporary_name = "tmp";
+// Small: only commits that go through the log stay in memory. RocksDB wants this much free space for every
+// table before it writes again after the disk was full.
+constexpr std::size_t memtable_bytes = 4 << 20;
 constexpr std::string_view format_key = "format";
 constexpr std::string_view repair_hint = "run `askbase check`, or bring back a backup with `askbase restore`";
 
@@ -37,6 +41,16 @@ class SilentLogger final : public rocksdb::Logger {
  public:
   using rocksdb::Logger::Logv;
   void Logv(const char* /*format*/, va_list /*arguments*/) override {}
+};
+
+// RocksDB would try by itself to go on after a full disk, on a thread of its own: see
+// StorageImpl::begin_write.
+class NoRecovery final : public rocksdb::EventListener {
+ public:
+  void OnErrorRecoveryBegin(rocksdb::BackgroundErrorReason /*reason*/, rocksdb::Status /*error*/,
+                            bool* auto_recovery) override {
+    *auto_recovery = false;
+  }
 };
 
 class RocksCursor final : public Cursor {
@@ -188,7 +202,9 @@ std::vector<rocksdb::ColumnFamilyDescriptor> descriptors(const std::shared_ptr<r
   for (int i = 0; i < table_count; ++i)
     all.emplace_back(std::string(table_names[static_cast<std::size_t>(i)]),
                      table_options(static_cast<Table>(i), cache));
-  all.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
+  rocksdb::ColumnFamilyOptions unused;
+  unused.write_buffer_size = memtable_bytes;
+  all.emplace_back(rocksdb::kDefaultColumnFamilyName, unused);
   return all;
 }
 
@@ -423,7 +439,7 @@ rocksdb::DBOptions database_options(const StorageOptions& options) {
 rocksdb::ColumnFamilyOptions table_options(Table table, const std::shared_ptr<rocksdb::Cache>& cache) {
   rocksdb::ColumnFamilyOptions options;
   options.compression = rocksdb::kZSTD;
-  options.write_buffer_size = 16 << 20;
+  options.write_buffer_size = memtable_bytes;
   rocksdb::BlockBasedTableOptions blocks;
   blocks.block_cache = cache;
   blocks.block_size = 16 << 10;

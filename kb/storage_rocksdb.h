@@ -57,6 +57,7 @@ struct Database {
   StorageOptions options;
   bool read_only = true;
   std::uint32_t format = 0;
+  std::atomic<bool> log_failed = false;
   std::optional<base::FileLock> lock;
   std::shared_ptr<rocksdb::Cache> cache;
   std::unique_ptr<rocksdb::DB> db;

@@ -7,7 +7,6 @@
 #include <array>
 #include <condition_variable>
 #include <cstring>
-#include <future>
 #include <rocksdb/sst_file_writer.h>
 #include <rocksdb/write_batch.h>
 
@@ -76,6 +75,7 @@ class WriteImpl final : public Write {
       files = files || !table.files.empty();
     }
     committed_ = true;
+    ASKBASE_TRY(need_space(waiting));
     const base::Status done =
         files || waiting > database_.options.batch_bytes ? commit_files() : commit_batch();
     if (done) storage_.renew_snapshot();
@@ -181,6 +181,17 @@ class WriteImpl final : public Write {
     return record_manifest(database_.folder);
   }
 
+  // A full disk is better met before the log or the manifest than in the middle of them.
+  base::Status need_space(std::size_t bytes) const {
+    constexpr std::uintmax_t margin = 16 << 20;
+    std::error_code error;
+    const fs::space_info space = fs::space(database_.folder, error);
+    if (error || space.available >= bytes + margin) return {};
+    return base::fail(base::ErrorCode::io,
+                      "cannot write (" + database_.folder.string() + "): no space left on the disk",
+                      "free some space on the disk and try again");
+  }
+
   base::Status commit_batch() {
     rocksdb::WriteBatch batch;
     rocksdb::Status status;
@@ -197,8 +208,9 @@ class WriteImpl final : public Write {
     durable.sync = true;
     const CommitGate gate(database_.folder, CommitGate::Kind::commit);
     if (status.ok()) status = database_.db->Write(durable, &batch);
-    if (!status.ok()) return tl::unexpected(to_error(status, "cannot write", database_.folder));
-    return {};
+    if (status.ok()) return {};
+    database_.log_failed = true;
+    return tl::unexpected(to_error(status, "cannot write", database_.folder));
   }
 
   StorageImpl& storage_;
@@ -223,7 +235,14 @@ base::Result<std::unique_ptr<Write>> StorageImpl::begin_write() {
   if (writing_.exchange(true))
     return base::fail(base::ErrorCode::locked, "another change of the knowledge base is being written",
                       "try again when it is done");
-  // After a full disk RocksDB refuses writes until it is told to try again.
+  // The log takes nothing more after a failed write, and this build of RocksDB ends the process when tried.
+  if (database_->log_failed) {
+    end_write();
+    return base::fail(base::ErrorCode::io,
+                      "an earlier write to the knowledge base failed: " + database_->folder.string(),
+                      "see that the disk has room, then start the program again");
+  }
+  // Merging files may have met a full disk: RocksDB refuses writes until it is told to try again.
   const rocksdb::Status ready = database_->db->Resume();
   auto folder = temporary_folder();
   if (!ready.ok() || !folder) {
