@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <set>
+#include <utility>
 
 namespace askbase::qa {
 namespace {
@@ -12,6 +13,7 @@ constexpr double same_score = 0.9;           // readings this close in score are
 // KBs have several predicates for one thing).
 constexpr double least_missing_margin = 0.8, full_missing_margin = 1.6;
 constexpr float clearly_known = 1.6F;       // times as many facts: the better known namesake is meant
+constexpr double clearly_larger = 10;       // times as many people: the larger place is meant
 constexpr double least_alternative = 0.15;  // confidence of further answers
 constexpr std::size_t max_namesakes = 8;
 
@@ -41,6 +43,52 @@ bool answered_the_other_way(const std::vector<Reading>& readings, const Reading&
     return !other.missing() && other.shape == Shape::inverse && other.entity == missing.entity &&
            other.predicate == missing.predicate;
   });
+}
+
+// How many live there, where the KB says so; 0 otherwise.
+base::Result<double> population_of(const Context& context, kb::TermId entity) {
+  double found = 0;
+  for (const Predicate& predicate : context.lexicon.predicates()) {
+    const bool counts_people =
+        predicate.kind == ValueKind::number &&
+        std::any_of(predicate.texts.begin(), predicate.texts.end(), [](const RelationText& text) {
+          return text.origin == RelationText::Origin::label && text.concepts.size() == 1 &&
+                 Words::instance().concept_name(text.concepts[0].id) == "population";
+        });
+    if (!counts_people) continue;
+    ASKBASE_TRY(context.view.match({.subject = entity, .predicate = predicate.id, .object = {}},
+                                   [&](const kb::Triple& fact) {
+                                     if (kb::id_type(fact.object) == kb::IdType::integer) {
+                                       found = static_cast<double>(kb::id_payload(fact.object));
+                                     }
+                                     return false;
+                                   }));
+    if (found > 0) break;
+  }
+  return found;
+}
+
+// The one of several namesakes that is meant when nothing else is said: of which far more is known, or where
+// far more people live. Null when they are comparable.
+base::Result<const Reading*> best_known(const Context& context, const Reading& best,
+                                        const std::vector<const Reading*>& rivals) {
+  std::uint32_t most = 0;
+  for (const Reading* rival : rivals) most = std::max(most, rival->candidate->facts);
+  if (static_cast<float>(best.candidate->facts) >= clearly_known * static_cast<float>(most)) return &best;
+  const Reading* largest = nullptr;
+  double first = 0, second = 0;
+  std::vector<const Reading*> all = rivals;
+  all.push_back(&best);
+  for (const Reading* reading : all) {
+    ASKBASE_ASSIGN(const double people, population_of(context, reading->entity));
+    if (people > first) {
+      second = std::exchange(first, people);
+      largest = reading;
+    } else {
+      second = std::max(second, people);
+    }
+  }
+  return second > 0 && first >= clearly_larger * second ? largest : nullptr;
 }
 
 bool is_blocked(const Context& context, const Reading* best) {
@@ -172,25 +220,28 @@ base::Result<Choice> choose(const Context& context, const std::vector<Reading>& 
 
   const std::vector<const Reading*> rivals = namesakes_of(readings, *best);
   if (!rivals.empty()) {
+    ASKBASE_ASSIGN(const Reading* known, best_known(context, *best, rivals));
     Namesakes namesakes;
     namesakes.mention = best->mention;
-    namesakes.candidates.push_back(best->candidate);
-    std::uint32_t most = 0;
+    if (known != nullptr) namesakes.candidates.push_back(known->candidate);
+    if (known != best) namesakes.candidates.push_back(best->candidate);
     for (const Reading* rival : rivals) {
-      most = std::max(most, rival->candidate->facts);
-      if (namesakes.candidates.size() < max_namesakes) namesakes.candidates.push_back(rival->candidate);
+      if (rival != known && namesakes.candidates.size() < max_namesakes) {
+        namesakes.candidates.push_back(rival->candidate);
+      }
     }
     choice.namesakes.push_back(std::move(namesakes));
-    if (static_cast<float>(best->candidate->facts) < clearly_known * static_cast<float>(most)) {
+    if (known == nullptr) {
       choice.reason = best->mention->exact ? Reason::ambiguous : Reason::entity_unknown;
       choice.subject_text = best->mention->text;
       return choice;
     }
+    best = known;
   }
 
-  std::vector<const Reading*> kept;
+  std::vector<const Reading*> kept{best};
   for (const Reading& reading : readings) {
-    if (reading.missing()) continue;
+    if (reading.missing() || &reading == best) continue;
     if (std::any_of(kept.begin(), kept.end(),
                     [&](const Reading* other) { return same_answers(*other, reading); })) {
       continue;

@@ -32,7 +32,7 @@ struct Weights {
     set(Feature::exact_text, 0.6);
     set(Feature::unused_name, -1.5);
     set(Feature::echo, -2.5);
-    set(Feature::identifier, 0.6);
+    set(Feature::bare_shape, 0.6);
   }
   constexpr void set(Feature feature, double weight) { of[static_cast<std::size_t>(feature)] = weight; }
 };
@@ -364,7 +364,7 @@ void set_features(const Context& context, Reading& reading) {
   }
   const bool members = reading.shape == Shape::members || reading.shape == Shape::definition ||
                        reading.shape == Shape::check_kind;
-  feature(reading, Feature::identifier) = members ? 1 : 0;
+  feature(reading, Feature::bare_shape) = members ? 1 : 0;
 }
 
 }  // namespace
@@ -373,7 +373,7 @@ std::string_view feature_name(Feature feature) {
   constexpr std::string_view names[feature_count] = {
       "coverage",   "unexplained", "text_cover", "relation",    "inferred",     "link",       "expected",
       "head_class", "name_class",  "direction",  "weak_name",   "partial_name", "prominence", "missing",
-      "plurality",  "head_noun",   "exact_text", "unused_name", "echo",         "identifier"};
+      "plurality",  "head_noun",   "exact_text", "unused_name", "echo",         "bare_shape"};
   return names[static_cast<std::size_t>(feature)];
 }
 

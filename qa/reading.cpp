@@ -116,6 +116,10 @@ base::Status ReadingBuilder::build_from_entity(const Mention& mention, const Can
       reading.predicate = match.predicate;
       reading.match = match;
       set_forward(reading, forward);
+      // A recorded number is said as it is, not counted; so is a single text.
+      if (predicate.kind != ValueKind::entity && (predicate.kind != ValueKind::text || forward.size() == 1)) {
+        reading.count = false;
+      }
       if (flag) {
         ASKBASE_ASSIGN(const kb::Term value, context_.view.term(forward.front().object));
         reading.truth = (value.value == "true" || value.value == "1") != match.opposite;

@@ -53,7 +53,7 @@ enum class Feature : std::uint8_t {
   exact_text,    // 1: the question says a whole text of the predicate in its own words
   unused_name,   // 1: the question has another name that the reading leaves out
   echo,          // 1: the answer is what the question says already
-  identifier,    // 1: asks yes or no of a flag, etc.: shapes that need little
+  bare_shape,    // 1: members, kinds and definitions, which have no predicate to be judged by
   count_
 };
 inline constexpr std::size_t feature_count = static_cast<std::size_t>(Feature::count_);

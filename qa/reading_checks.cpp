@@ -37,9 +37,10 @@ base::Status ReadingBuilder::build_checks() {
 void ReadingBuilder::drop_refuted_checks() {
   // One fact that joins the two names is worth more than all that do not: Hydra orbits Pluto although Pluto
   // does not orbit Hydra, and Dandong is in China although it is not China's capital.
+  // The same words, whichever of their namesakes: one Berlin that is the capital is enough.
   const auto same_names = [](const Reading& a, const Reading& b) {
-    return (a.entity == b.entity && a.second_entity == b.second_entity) ||
-           (a.entity == b.second_entity && a.second_entity == b.entity);
+    return (a.mention == b.mention && a.second == b.second) ||
+           (a.mention == b.second && a.second == b.mention);
   };
   std::vector<Reading> kept;
   for (const Reading& reading : readings_) {

@@ -117,8 +117,9 @@ base::Status ReadingBuilder::apply_class(Reading& reading) {
     // word.
     if (is_final_head(mentioned) && reading.shape != Shape::check) {
       const Predicate* predicate = reading.predicate ? &lexicon.predicates()[*reading.predicate] : nullptr;
-      const bool literal =
-          reading.shape == Shape::forward && predicate != nullptr && predicate->kind != ValueKind::entity;
+      const bool literal = reading.shape == Shape::forward && predicate != nullptr &&
+                           predicate->kind != ValueKind::entity &&
+                           !(context_.frame.count && predicate->kind == ValueKind::number);
       if (reading.shape == Shape::inverse || literal) by_relation = 0;
     }
     bool of_name = false;

@@ -204,6 +204,22 @@ TEST_CASE("a name that the relation or a place beside it decides is not ambiguou
         std::set<std::string>{"haiwan"});
 }
 
+TEST_CASE("a namesake that is hardly known does not stop the answer, and is listed beside it") {
+  InventedKb kb;
+  kb.begin();
+  kb.type(InventedKb::entity("estalia-hamlet"), "City");
+  kb.label(InventedKb::entity("estalia-hamlet"), "Estalia", "en");
+  kb.fact(InventedKb::entity("estalia-hamlet"), InventedKb::p("population"), askbase::kb::Term::integer(41));
+  kb.commit();
+  REQUIRE(kb.engine().refresh().has_value());
+  const Response response = kb.ask("What is the population of Estalia?");
+  CHECK(values_of(response) == std::set<std::string>{"9800000"});
+  REQUIRE(response.ambiguous.size() == 1);
+  REQUIRE(response.ambiguous[0].candidates.size() == 2);
+  CHECK(response.ambiguous[0].candidates[0].id == "urn:t:estalia");
+  CHECK(response.ambiguous[0].candidates[1].id == "urn:t:estalia-hamlet");
+}
+
 TEST_CASE("sentences, units and scripts") {
   const auto sentence = [](const std::string& question) {
     const Response response = shared_kb().ask(question);
