@@ -113,6 +113,8 @@ class TurtleReader {
 
   SerdStatus statement(const SerdNode* graph, const SerdNode& subject, const SerdNode& predicate,
                        const SerdNode& object, const SerdNode* datatype, const SerdNode* lang) {
+    // The library goes on for a while after an error: what it makes of the rest is no fact of the file.
+    if (!reason_.empty()) return SERD_ERR_BAD_SYNTAX;
     Fact& fact = sink_.slot();
     fact.graph.clear();
     fact.row = filter_.line();

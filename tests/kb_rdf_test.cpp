@@ -185,6 +185,14 @@ TEST_CASE("Turtle: a label with a character that it may not hold gives no fact")
   }
 }
 
+TEST_CASE("TriG: what the library makes of a statement after an error is no fact") {
+  Collector sink(false);
+  REQUIRE(test::read_rdf("@prefix : <urn:x:> .\n{\n_:0b :p :o .\n_b:.0 :p :o .\n}\n:a :p :o .\n",
+                         Format::trig, sink));
+  CHECK(sink.lines() == Lines{"_:bf9e6e6ef197cx0b <urn:x:p> <urn:x:o> .", "<urn:x:a> <urn:x:p> <urn:x:o> ."});
+  CHECK(sink.bads.size() == 1);
+}
+
 TEST_CASE("Turtle: what would exhaust stack or memory is refused") {
   std::string nested;
   for (int i = 0; i < 100000; ++i) nested += "[<urn:q>";
