@@ -122,6 +122,16 @@ base::Status ReadingBuilder::apply_class(Reading& reading) {
                            !(context_.frame.count && predicate->kind == ValueKind::number);
       if (reading.shape == Shape::inverse || literal) by_relation = 0;
     }
+    // "How many moons" asks for a recorded number of moons before any counting.
+    const bool recorded = reading.shape == Shape::forward && reading.predicate && context_.frame.count &&
+                          head && lexicon.predicates()[*reading.predicate].kind == ValueKind::number &&
+                          by_relation > 0.8F;
+    bool says_all = true;  // nothing left that would speak of another relation: "circle", "绕着"
+    for (std::size_t i = 0; i < reading.names.size(); ++i) {
+      says_all &= reading.names[i] != 0 || context_.question.units[i].role != Role::content ||
+                  reading.match.explained[i] > 0.5F;
+    }
+    if (recorded && says_all) head_feature = 1;
     bool of_name = false;
     if (reading.candidate != nullptr) {
       for (const std::size_t c : mentioned.classes) {
