@@ -164,12 +164,15 @@ void decide_layout(const std::vector<Record>& head, const TableSource& source, T
   }
 }
 
-void name_columns(const std::vector<Record>& head, const TableSource& source, TablePlan& plan) {
+// least: columns that the layout needs, whatever their names.
+void name_columns(const std::vector<Record>& head, const TableSource& source, std::size_t least,
+                  TablePlan& plan) {
   std::size_t columns = head.front().size();
   if (!plan.has_header) {
     for (const Record& row : head) columns = std::max(columns, row.size());
   } else {
-    while (columns > 1 && head.front()[columns - 1].empty()) --columns;  // separators at the end of each line
+    while (columns > least && head.front()[columns - 1].empty())
+      --columns;  // separators at the end of each line
     for (const Record& row : head) {
       const auto last =
           std::find_if(row.rbegin(), row.rend(), [](const std::string& field) { return !field.empty(); });
@@ -514,7 +517,7 @@ base::Result<TablePlan> plan_table(const TableSource& source, const LoadOptions&
                       source.file + ":1: " + count_of(head.front().size(), "column", "columns") +
                           " where this kind of table has " + std::to_string(needed));
   }
-  name_columns(head, source, plan);
+  name_columns(head, source, needed, plan);
   if (plan.layout == TableLayout::rows) ASKBASE_TRY(apply_headers(source, options, plan));
 
   ASKBASE_ASSIGN(const auto rows, TableRows::open(source, plan));

@@ -393,6 +393,20 @@ TEST_CASE("labels in four columns") {
   CHECK(t.sink.facts.size() == 5);
 }
 
+TEST_CASE("a layout that is asked for has the columns that it needs") {
+  LoadOptions options;
+  options.table.layout = TableLayout::labels;
+  const Table labels = read("id\ten\tx\t\nQ1\tzh\ty\tlabel\n", "x.tsv", options);
+  CHECK(labels.plan.columns.size() == 4);
+  CHECK(labels.has(e + "entity:Q1>", kLabel, "\"y\"@zh"));
+  CHECK(refused("a\tb\n", "x.tsv", options).find("2 columns where this kind of table has 4") !=
+        std::string::npos);
+  options.table.layout = TableLayout::triples;
+  CHECK(read("a,b,\nc,d,e\n", "x.csv", options).says("entity:c", "p:d", e + "entity:e>"));
+  CHECK(refused("a\n", "x.csv", options).find("1 column where this kind of table has 3") !=
+        std::string::npos);
+}
+
 TEST_CASE("headers: missing, doubled, empty, none at all") {
   const Table doubled = read("name,a,a,\nx,1,2,3\n");
   CHECK(doubled.says("thing:x", "p:a", typed("1", "integer")));
