@@ -203,7 +203,8 @@ base::Status compare_table(const View& view, Table table, const Tally& expected,
     }
     // A row holds many words; each is expected as an entry of its own.
     std::string_view word;
-    for (std::string_view row = cursor->value(); take_word(row, word);) found.add(std::string(key).append(word));
+    for (std::string_view row = cursor->value(); take_word(row, word);)
+      found.add(std::string(key).append(word));
   }
   ASKBASE_TRY(cursor->status());
   if (found != expected)

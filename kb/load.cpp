@@ -331,13 +331,13 @@ base::Status Loader::commit() {
     progress->finish();
   };
   ASKBASE_ASSIGN(report_.summary, update_->commit([&](std::string_view phase, double share) {
-                   if (phase != shown) {
-                     end_phase();
-                     shown = phase;
-                     progress = std::make_unique<base::Progress>(shown, taken_, "facts", options_.progress);
-                   }
-                   progress->update(static_cast<std::uint64_t>(share * static_cast<double>(taken_)));
-                 }));
+    if (phase != shown) {
+      end_phase();
+      shown = phase;
+      progress = std::make_unique<base::Progress>(shown, taken_, "facts", options_.progress);
+    }
+    progress->update(static_cast<std::uint64_t>(share * static_cast<double>(taken_)));
+  }));
   end_phase();
   return {};
 }

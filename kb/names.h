@@ -10,9 +10,9 @@
 //                                                                        byte order, each ended by NUL
 //
 // A key is base::match_key of the name, cut to 512 bytes. A name has one main key and up to four variants
-// (variant_keys, and the key of the name without a remark in brackets: "Mercury (planet)"), whose kind byte has
-// its high bit set. Words of a key are what stands between its spaces,
-// cut again where Han meets other writing ("iphone手机" has the words "iphone" and "手机").
+// (variant_keys, and the key of the name without a remark in brackets: "Mercury (planet)"), whose kind byte
+// has its high bit set. Words of a key are what stands between its spaces, cut again where Han meets other
+// writing ("iphone手机" has the words "iphone" and "手机").
 //
 // Grams are the trigrams of a word with two pads at each end; of a Han word, the bigrams with one pad. The
 // length is in code points; words above max_gram_length, and words of more than max_gram_digits digits

@@ -49,10 +49,10 @@ struct StorageOptions {
   // Uncompressed blocks, index and filter blocks included; Store takes half of it for the facts of subjects
   // that were asked for lately (View).
   std::size_t block_cache_bytes = 64 << 20;
-  std::size_t threads = 2;                   // background compaction
-  std::string holder = "askbase";            // what the lock file says of this process
-  std::size_t batch_bytes = 2 << 20;         // a Write up to this size travels as one batch in the log ...
-  std::size_t file_bytes = 32 << 20;         // ... a larger one as sorted files of this many bytes of entries
+  std::size_t threads = 2;            // background compaction
+  std::string holder = "askbase";     // what the lock file says of this process
+  std::size_t batch_bytes = 2 << 20;  // a Write up to this size travels as one batch in the log ...
+  std::size_t file_bytes = 32 << 20;  // ... a larger one as sorted files of this many bytes of entries
   std::uint32_t oldest_format = oldest_format_version;  // upgrades open older ones, and add missing tables
 };
 

@@ -1,12 +1,11 @@
 // What the unit tests share: scratch folders and the benchmark data's place.
 #pragma once
 
-#include <unistd.h>
-
 #include <cstdlib>
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <unistd.h>
 
 namespace askbase::test {
 
