@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdio>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -35,7 +36,7 @@ std::string short_count(double value) {
 }
 
 std::string duration(double seconds) {
-  const auto whole = static_cast<long long>(seconds + 0.5);
+  const long long whole = std::llround(seconds);
   char text[48];
   if (whole < 60) {
     std::snprintf(text, sizeof text, "%.1f s", seconds);

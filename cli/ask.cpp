@@ -184,7 +184,7 @@ base::Result<int> ask_lines(const qa::Engine& engine, qa::Request request, const
     if (!more) return status;
     request.question = line;
     if (!arguments.json && lines.line_number() > 1) print("\n");
-    const auto one = ask_one(engine, request, arguments);
+    auto one = ask_one(engine, request, arguments);
     if (one) {
       status = std::max(status, *one);
     } else if (one.error().code == base::ErrorCode::bad_input ||

@@ -189,7 +189,7 @@ class WriteImpl final : public Write {
     if (error || space.available >= bytes + margin) return {};
     return base::fail(base::ErrorCode::io,
                       "cannot write (" + database_.folder.string() + "): no space left on the disk",
-                      "free some space on the disk and try again");
+                      "free some space and try again; 16 MiB more than the change itself must be free");
   }
 
   base::Status commit_batch() {

@@ -121,7 +121,7 @@ class FullDisk(Case):
     def test_full_disk_leaves_the_kb_as_it_was(self):
         mounted = tempfile.mkdtemp(prefix="askbase-full-")
         self.addCleanup(os.rmdir, mounted)
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=12m", "tmpfs", mounted], capture_output=True).returncode:
+        if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=24m", "tmpfs", mounted], capture_output=True).returncode:
             self.skipTest("mounting is not allowed here")
         self.addCleanup(subprocess.run, ["umount", "-l", mounted], check=True)
         kb = os.path.join(mounted, "kb")
