@@ -1,6 +1,8 @@
 #include "kb/subject_cache.h"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <bit>
 #include <cstring>
 #include <new>
@@ -65,13 +67,18 @@ class Pages {
 
 }  // namespace
 
+// Readers of a shard lock one of several mutexes, each thread its own one as long as there are few threads,
+// so that two of them do not send a cache line to and fro with every look-up; a writer locks all.
 struct alignas(64) SubjectCache::Shard {
   struct Slot {
     std::uint32_t hash;
     std::uint32_t place;  // in the ring, in units of eight bytes, and one; 0: empty
   };
 
-  std::mutex mutex;
+  struct alignas(64) ReaderLock {
+    std::mutex mutex;
+  };
+  std::array<ReaderLock, 8> locks;
   Pages pages;
   Slot* slots = nullptr;            // open addressing
   std::uint16_t* missed = nullptr;  // marks of subjects that were missed, by hash
@@ -81,6 +88,18 @@ struct alignas(64) SubjectCache::Shard {
               used = 0;  // entries stand from tail to head; used: their bytes, gaps included
   std::size_t entries = 0;
   bool full = false;  // an entry has had to go
+
+  std::mutex& reader() {
+    static std::atomic<std::size_t> threads{0};
+    thread_local const std::size_t own = threads.fetch_add(1, std::memory_order_relaxed);
+    return locks[own % locks.size()].mutex;
+  }
+  void lock() {
+    for (ReaderLock& each : locks) each.mutex.lock();
+  }
+  void unlock() {
+    for (ReaderLock& each : locks) each.mutex.unlock();
+  }
 
   void open(std::size_t bytes) {
     const std::size_t wanted_slots = std::bit_floor(std::max<std::size_t>(16, bytes / entry_bytes_guess));
@@ -163,7 +182,7 @@ SubjectCache::Answer SubjectCache::contains(TermId subject, std::string_view fac
   if (shard_bytes_ == 0) return Answer::unknown;
   const std::uint64_t hash = hash_of(subject);
   Shard& shard = this->shard(hash);
-  const std::lock_guard<std::mutex> guard(shard.mutex);
+  const std::lock_guard<std::mutex> guard(shard.reader());
   const Header* const entry = shard.find(subject, hash);
   if (entry == nullptr) return Answer::unknown;
   if (entry->count == large_mark) return Answer::large;
@@ -189,7 +208,7 @@ SubjectCache::Answer SubjectCache::copy(TermId subject, std::string& facts) cons
   if (shard_bytes_ == 0) return Answer::unknown;
   const std::uint64_t hash = hash_of(subject);
   Shard& shard = this->shard(hash);
-  const std::lock_guard<std::mutex> guard(shard.mutex);
+  const std::lock_guard<std::mutex> guard(shard.reader());
   const Header* const entry = shard.find(subject, hash);
   if (entry == nullptr) return Answer::unknown;
   if (entry->count == large_mark) return Answer::large;
@@ -201,7 +220,7 @@ bool SubjectCache::admits(TermId subject) {
   if (shard_bytes_ == 0) return false;
   const std::uint64_t hash = hash_of(subject);
   Shard& shard = this->shard(hash);
-  const std::lock_guard<std::mutex> guard(shard.mutex);
+  const std::lock_guard<Shard> guard(shard);
   if (!shard.full) return true;
   std::uint16_t& mark = shard.missed[hash & shard.slot_mask];
   const auto own = static_cast<std::uint16_t>(hash >> 40 | 1);
@@ -226,7 +245,7 @@ void SubjectCache::insert(TermId subject, std::string_view facts) {
   }
   const std::uint64_t hash = hash_of(subject);
   Shard& shard = this->shard(hash);
-  const std::lock_guard<std::mutex> guard(shard.mutex);
+  const std::lock_guard<Shard> guard(shard);
   if (shard.find(subject, hash) != nullptr) return;  // another thread was first
   const std::size_t place = shard.make_room(entry_size(facts.size(), count));
   Header& entry = shard.at(place);
