@@ -433,6 +433,7 @@ rocksdb::DBOptions database_options(const StorageOptions& options) {
   // Readers replay the log when they open: keep it short.
   db.db_write_buffer_size = 32 << 20;
   db.max_total_wal_size = 16 << 20;
+  db.db_host_id = "";  // no machine's name in files that are copied around
   return db;
 }
 
