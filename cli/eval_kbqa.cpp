@@ -108,6 +108,7 @@ base::Result<Answered> ask_all(const qa::Engine& engine, const std::vector<datas
 
 double quantile_ms(const std::vector<Record>& records, double share) {
   std::vector<double> times;
+  times.reserve(records.size());
   for (const Record& record : records) times.push_back(record.prediction.milliseconds);
   std::sort(times.begin(), times.end());
   return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];

@@ -235,6 +235,7 @@ std::vector<StageErrors> errors_by_stage(const std::vector<Record>& records) {
     if (const std::string stage = lost_at(record); !stage.empty()) ++counts[stage];
   }
   std::vector<StageErrors> out;
+  out.reserve(counts.size());
   for (const auto& [stage, count] : counts) out.push_back({.stage = stage, .questions = count});
   std::stable_sort(out.begin(), out.end(),
                    [](const StageErrors& a, const StageErrors& b) { return a.questions > b.questions; });

@@ -246,6 +246,7 @@ class Sorter {
     const auto from =
         (reinterpret_cast<std::uintptr_t>(records_.data() + at_ - release_records) + page - 1) / page * page;
     const auto to = reinterpret_cast<std::uintptr_t>(records_.data() + at_) / page * page;
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): whole pages inside the vector's own memory
     if (to > from) ::madvise(reinterpret_cast<void*>(from), to - from, MADV_DONTNEED);
   }
 
