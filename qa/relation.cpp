@@ -165,7 +165,8 @@ class LexicalMatcher : public RelationMatcher {
         if (run.exact && run.length >= 2 && run.length == links.text->words.size()) whole.push_back(run);
       }
     }
-    for (auto& [key, links] : touched_) {
+    for (auto& entry : touched_) {
+      auto& links = entry.second;
       const auto false_slip = [&](const Run& run) {
         if (run.exact) return false;
         return std::any_of(whole.begin(), whole.end(), [&](const Run& other) {

@@ -65,7 +65,7 @@ std::string_view Wording::language_tag() const {
 }
 
 std::string Wording::in_script(std::string text) const {
-  return traditional_ && chinese() ? base::to_traditional(text) : text;
+  return traditional_ && chinese() ? base::to_traditional(text) : std::move(text);
 }
 
 base::Result<std::string> Wording::name(kb::TermId id) {
@@ -283,6 +283,7 @@ base::Result<std::string> Wording::english(const Question& question, const Readi
       return "Yes, " + subject + " is " + article(class_label(*reading.of_class)) + ".";
     }
     case Shape::identity:
+      // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): such a reading is made from a mention
       return reading.mention->text + " is " + list + ".";
     case Shape::definition: {
       ASKBASE_ASSIGN(const std::string what, description(reading.entity));
@@ -341,6 +342,7 @@ base::Result<std::string> Wording::chinese_sentence(const Reading& reading,
       return "是的，" + subject + "是" + class_label(*reading.of_class) + "。";
     }
     case Shape::identity:
+      // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): such a reading is made from a mention
       return reading.mention->text + "指的是" + list + "。";
     case Shape::definition: {
       ASKBASE_ASSIGN(const std::string what, description(reading.entity));

@@ -117,7 +117,7 @@ void Words::add_concepts(std::string_view lines) {
     const auto [place, added] = concept_ids_.try_emplace(std::string(base::trim(line.substr(0, colon))),
                                                          static_cast<ConceptId>(concept_names_.size()));
     if (added) concept_names_.push_back(place->first);
-    for_each_entry(line.substr(colon + 1), [&](std::string_view entry) {
+    for_each_entry(line.substr(colon + 1), [&, id = place->second](std::string_view entry) {
       const bool opposite = entry.starts_with('!');
       if (opposite) entry.remove_prefix(1);
       const float strength = take_strength(entry);
@@ -128,7 +128,7 @@ void Words::add_concepts(std::string_view lines) {
           surfaces_.emplace_back(token.key, stem(token.key));
         }
       }
-      add_phrase(concepts_, std::move(words), ConceptSense{place->second, strength, opposite});
+      add_phrase(concepts_, std::move(words), ConceptSense{id, strength, opposite});
     });
   }
 }

@@ -243,7 +243,7 @@ constexpr std::string_view place_kinds =
     "地点; 地方; 城市; 城镇; 国家; 大洲; 洲; 地区; 区域; 世界区域; 省; 省份; 州; 行政区; 县; 市; 村; 岛; "
     "岛屿; "
     "地址; 街道; 建筑; 办公室; 校区; 首都; 大陆; 行星; 领土; 房间; 楼层; 位置; 场所";
-constexpr std::string_view relation_verbs = "";
+constexpr std::string_view relation_verbs;
 
 constexpr LanguageData data = {
     function_words,

@@ -80,17 +80,19 @@ class Pool final : public httplib::TaskQueue {
 
   void enqueue(std::function<void()> task) override {
     bool crowded = false;
+    bool taken = false;
     {
       const std::lock_guard lock(mutex_);
       if (tasks_.size() < options_.max_waiting) {
         tasks_.push_back(std::move(task));
+        taken = true;
         crowded = tasks_.size() > free_ && !(threads_.size() < options_.max_workers && add_thread());
         pressed_ = crowded;
       }
     }
-    if (task) {  // not taken
+    if (!taken) {
       turning_away = true;
-      task();
+      task();  // NOLINT(bugprone-use-after-move): not moved then
       turning_away = false;
       crowded = true;
     }
@@ -436,11 +438,12 @@ class HttpServer::Impl final : public httplib::Server {
       return HR::Handled;
     };
     set_error_handler(on_error);
-    set_exception_handler([this](const httplib::Request&, httplib::Response& response, std::exception_ptr) {
-      response.headers.clear();
-      current->close_after_response();
-      put_response(options_.refusal(500, "The server failed to answer."), response);
-    });
+    set_exception_handler(
+        [this](const httplib::Request&, httplib::Response& response, const std::exception_ptr&) {
+          response.headers.clear();
+          current->close_after_response();
+          put_response(options_.refusal(500, "The server failed to answer."), response);
+        });
     set_post_routing_handler([](const httplib::Request&, httplib::Response& response) {
       // These two never have a body, and a length of 0 would contradict the 200 that a 304 stands for.
       if (response.status == 204 || response.status == 304) response.headers.erase("Content-Length");

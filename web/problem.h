@@ -27,7 +27,7 @@ inline tl::unexpected<Problem> reject(int status, std::string kind, std::string 
   return tl::unexpected<Problem>(Problem{status, std::move(kind), std::move(detail), std::move(field), {}});
 }
 // The field (or query parameter) does not hold what is expected.
-inline tl::unexpected<Problem> invalid_field(std::string field, const std::string& expected) {
+inline tl::unexpected<Problem> invalid_field(const std::string& field, const std::string& expected) {
   return reject(400, "invalid-field", "\"" + field + "\" must be " + expected + ".", field);
 }
 
