@@ -113,7 +113,7 @@ base::Result<bool> NTriplesLine::next(Fact& fact) {
   return true;
 }
 
-bool NTriplesLine::subject(Term& term) {
+bool NTriplesLine::resource(Term& term, const char* expected) {
   term.datatype.clear();
   term.lang.clear();
   if (*at_ == '<') {
@@ -124,23 +124,17 @@ bool NTriplesLine::subject(Term& term) {
     term.kind = TermKind::blank;
     return blank(term.value);
   }
-  return wrong("expected the subject, an IRI in <...> or a blank node _:...");
+  return wrong(expected);
+}
+
+bool NTriplesLine::subject(Term& term) {
+  return resource(term, "expected the subject, an IRI in <...> or a blank node _:...");
 }
 
 bool NTriplesLine::object(Term& term) {
   if (at_end()) return wrong("expected the object");
   if (*at_ == '"') return literal(term);
-  term.datatype.clear();
-  term.lang.clear();
-  if (*at_ == '<') {
-    term.kind = TermKind::iri;
-    return iri(term.value);
-  }
-  if (*at_ == '_') {
-    term.kind = TermKind::blank;
-    return blank(term.value);
-  }
-  return wrong("expected the object, an IRI in <...>, a blank node _:... or a literal in \"...\"");
+  return resource(term, "expected the object, an IRI in <...>, a blank node _:... or a literal in \"...\"");
 }
 
 bool NTriplesLine::graph(std::string& out) {

@@ -30,6 +30,7 @@ class NTriplesLine {
  private:
   void skip_blanks();
   bool at_end() const { return at_ == end_; }
+  bool resource(Term& term, const char* expected);  // an IRI or a blank node
   bool subject(Term& term);
   bool object(Term& term);
   bool iri(std::string& out);
