@@ -26,8 +26,6 @@ class Descriptor {
   Descriptor(const Descriptor&) = delete;
   Descriptor& operator=(const Descriptor&) = delete;
   int get() const { return fd_; }
-  // close() can report a write that failed late (network file systems), so success needs its word.
-  int close() { return ::close(std::exchange(fd_, -1)); }
 
  private:
   int fd_;
@@ -54,15 +52,6 @@ int write_all(int fd, std::string_view content) {
   return 0;
 }
 
-Status sync_folder(const std::filesystem::path& folder) {
-  const Descriptor fd(open_retrying(folder.c_str(), O_RDONLY | O_DIRECTORY));
-  if (fd.get() < 0) return tl::unexpected(io_error(errno, "open folder", folder));
-  // Some file systems cannot sync a folder (EINVAL): nothing more can be done there.
-  if (::fsync(fd.get()) != 0 && errno != EINVAL)
-    return tl::unexpected(io_error(errno, "sync folder", folder));
-  return {};
-}
-
 // A terminal, a pipe, /dev/null: nothing to rename over.
 Status write_in_place(const std::filesystem::path& path, std::string_view content) {
   const Descriptor fd(open_retrying(path.c_str(), O_WRONLY));
@@ -70,6 +59,10 @@ Status write_in_place(const std::filesystem::path& path, std::string_view conten
   if (const int problem = write_all(fd.get(), content))
     return tl::unexpected(io_error(problem, "write", path));
   return {};
+}
+
+std::filesystem::path folder_of(const std::filesystem::path& file) {
+  return file.has_parent_path() ? file.parent_path() : ".";
 }
 
 std::string megabytes(std::uint64_t bytes) {
@@ -139,35 +132,78 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t m
   }
 }
 
-Status write_file_atomic(const std::filesystem::path& path, std::string_view content) {
+Result<AtomicFile> AtomicFile::create(const std::filesystem::path& path) {
+  AtomicFile file;
+  file.path_ = path;
   // Through a link to the file it names, so that the link survives the rename.
   std::error_code ignored;
-  std::filesystem::path target = path;
+  file.target_ = path;
   if (std::filesystem::is_symlink(path, ignored)) {
     const std::filesystem::path resolved = std::filesystem::weakly_canonical(path, ignored);
-    if (!ignored) target = resolved;
+    if (!ignored) file.target_ = resolved;
   }
-  const std::filesystem::path folder = target.has_parent_path() ? target.parent_path() : ".";
+  struct stat old = {};
+  const bool replaces = ::stat(file.target_.c_str(), &old) == 0;
+  if (replaces && !S_ISREG(old.st_mode)) {
+    return tl::unexpected(io_error(S_ISDIR(old.st_mode) ? EISDIR : EINVAL, "write", path));
+  }
   static std::atomic<unsigned> counter{0};
   const std::filesystem::path beside =
-      folder / (".askbase-tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
+      folder_of(file.target_) /
+      (".askbase-tmp-" + std::to_string(::getpid()) + "-" + std::to_string(counter.fetch_add(1)));
+  file.fd_ = open_retrying(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666);
+  if (file.fd_ < 0) return tl::unexpected(io_error(errno, "write", path));
+  file.beside_ = beside;  // from here on the destructor removes it
+  if (replaces && ::fchmod(file.fd_, old.st_mode & 07777) != 0) {
+    return tl::unexpected(io_error(errno, "write", path));
+  }
+  return file;
+}
 
+AtomicFile::AtomicFile(AtomicFile&& other) noexcept
+    : fd_(std::exchange(other.fd_, -1)),
+      path_(std::move(other.path_)),
+      target_(std::move(other.target_)),
+      beside_(std::exchange(other.beside_, {})) {}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ >= 0) ::close(fd_);
+  if (!beside_.empty()) ::unlink(beside_.c_str());
+}
+
+Status AtomicFile::write(std::string_view bytes) {
+  if (const int problem = write_all(fd_, bytes)) return tl::unexpected(io_error(problem, "write", path_));
+  return {};
+}
+
+Status AtomicFile::commit() {
+  if (::fsync(fd_) != 0) return tl::unexpected(io_error(errno, "write", path_));
+  // close() can report a write that failed late (network file systems), so success needs its word.
+  if (::close(std::exchange(fd_, -1)) != 0) return tl::unexpected(io_error(errno, "write", path_));
+  if (::rename(beside_.c_str(), target_.c_str()) != 0) {
+    return tl::unexpected(io_error(errno, "write", path_));
+  }
+  beside_.clear();
+  return sync_folder(folder_of(target_));
+}
+
+Status write_file_atomic(const std::filesystem::path& path, std::string_view content) {
   struct stat old = {};
-  const bool replaces = ::stat(target.c_str(), &old) == 0;
-  if (replaces && S_ISDIR(old.st_mode)) return tl::unexpected(io_error(EISDIR, "write", path));
-  if (replaces && !S_ISREG(old.st_mode)) return write_in_place(target, content);
-  Descriptor fd(open_retrying(beside.c_str(), O_WRONLY | O_CREAT | O_EXCL, 0666));
-  if (fd.get() < 0) return tl::unexpected(io_error(errno, "write", path));
-  const auto give_up = [&](int error_number) -> Status {
-    ::unlink(beside.c_str());
-    return tl::unexpected(io_error(error_number, "write", path));
-  };
-  if (replaces && ::fchmod(fd.get(), old.st_mode & 07777) != 0) return give_up(errno);
-  if (const int problem = write_all(fd.get(), content)) return give_up(problem);
-  if (::fsync(fd.get()) != 0) return give_up(errno);
-  if (fd.close() != 0) return give_up(errno);
-  if (::rename(beside.c_str(), target.c_str()) != 0) return give_up(errno);
-  return sync_folder(folder);
+  if (::stat(path.c_str(), &old) == 0 && !S_ISREG(old.st_mode) && !S_ISDIR(old.st_mode)) {
+    return write_in_place(path, content);
+  }
+  ASKBASE_ASSIGN(AtomicFile file, AtomicFile::create(path));
+  ASKBASE_TRY(file.write(content));
+  return file.commit();
+}
+
+Status sync_folder(const std::filesystem::path& folder) {
+  const Descriptor fd(open_retrying(folder.c_str(), O_RDONLY | O_DIRECTORY));
+  if (fd.get() < 0) return tl::unexpected(io_error(errno, "open folder", folder));
+  // Some file systems cannot sync a folder (EINVAL): nothing more can be done there.
+  if (::fsync(fd.get()) != 0 && errno != EINVAL)
+    return tl::unexpected(io_error(errno, "sync folder", folder));
+  return {};
 }
 
 Status make_directories(const std::filesystem::path& path) {

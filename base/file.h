@@ -19,6 +19,30 @@ Result<std::string> read_file(const std::filesystem::path& path, std::uint64_t m
 // content, never a mix, also across power loss.
 Status write_file_atomic(const std::filesystem::path& path, std::string_view content);
 
+// The same for content that is made piece by piece, so that it need not lie in memory as a whole. Without
+// commit() the target stays as it was, and what was written is removed. Belongs to one thread.
+class AtomicFile {
+ public:
+  // The target must not be a folder or a device. Errors: io, not_found (its folder).
+  static Result<AtomicFile> create(const std::filesystem::path& path);
+  AtomicFile(AtomicFile&& other) noexcept;
+  AtomicFile& operator=(AtomicFile&&) = delete;
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+  ~AtomicFile();
+
+  Status write(std::string_view bytes);
+  Status commit();
+
+ private:
+  AtomicFile() = default;
+  int fd_ = -1;
+  std::filesystem::path path_, target_, beside_;
+};
+
+// fsync of a folder: what was renamed or made in it stays there across power loss.
+Status sync_folder(const std::filesystem::path& folder);
+
 Status make_directories(const std::filesystem::path& path);
 
 // "No space left on device" for an errno, with the path in front.

@@ -122,6 +122,7 @@ void Progress::show(bool last) {
   } else if (total_ > done_ && rate > 0) {
     line += ", " + duration(static_cast<double>(total_ - done_) / rate) + " left";
   }
+  if (!note_.empty()) line += ", " + note_;
   if (sink_) {
     sink_(line);
     return;

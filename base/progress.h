@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 
 namespace askbase::base {
 
@@ -24,11 +25,13 @@ class Progress {
 
   // Absolute position; cheap enough for every item (looks at the clock every few thousand calls).
   void update(std::uint64_t done);
+  // Words for the end of the line, from the next time it is shown ("loss 0.31").
+  void note(std::string words) { note_ = std::move(words); }
   void finish();
 
  private:
   void show(bool last);
-  std::string what_, unit_;
+  std::string what_, unit_, note_;
   std::uint64_t total_, done_ = 0, calls_ = 0;
   Sink sink_;
   bool terminal_ = false, shown_ = false, finished_ = false;
