@@ -1,5 +1,9 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <mutex>
 #include <omp.h>
-#include <oneapi/dnnl/dnnl.h>
+#include <oneapi/dnnl/dnnl.hpp>
 #include <stdexcept>
 
 #include "nn/backend.h"
@@ -18,6 +22,16 @@ void alone() {
   (void)done;
 }
 
+const dnnl::engine& engine() {
+  static const dnnl::engine cpu(dnnl::engine::kind::cpu, 0);
+  return cpu;
+}
+
+dnnl::stream& stream() {
+  thread_local dnnl::stream own(engine());
+  return own;
+}
+
 const char* isa_name() {
   switch (dnnl_get_effective_cpu_isa()) {
     case dnnl_cpu_isa_sse41:
@@ -34,10 +48,117 @@ const char* isa_name() {
       return "avx512_core_vnni";
     case dnnl_cpu_isa_avx512_core_bf16:
       return "avx512_core_bf16";
+    case dnnl_cpu_isa_avx512_core_amx:
+      return "avx512_core_amx";
     default:
       return "other";
   }
 }
+
+// Rounds to the nearest bfloat16, ties to even; a NaN may become infinity, which the losses show all the
+// same.
+std::uint16_t bf16(float x) {
+  const auto bits = std::bit_cast<std::uint32_t>(x);
+  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
+}
+
+// x or its transpose as bfloat16, rows without gaps.
+void to_bf16(View<const float> x, bool transpose, Matrix<std::uint16_t>& y) {
+  if (!transpose) {
+    y.resize(x.rows, x.cols);
+    for (Index r = 0; r < x.rows; ++r) {
+      const float* from = x.row(r);
+      std::uint16_t* to = y.row(r);
+      for (Index c = 0; c < x.cols; ++c) to[c] = bf16(from[c]);
+    }
+    return;
+  }
+  // Tiles: both sides of a tile fit into the first cache.
+  constexpr Index kTile = 32;
+  y.resize(x.cols, x.rows);
+  for (Index r0 = 0; r0 < x.rows; r0 += kTile) {
+    for (Index c0 = 0; c0 < x.cols; c0 += kTile) {
+      const Index r1 = std::min(x.rows, r0 + kTile), c1 = std::min(x.cols, c0 + kTile);
+      for (Index c = c0; c < c1; ++c) {
+        std::uint16_t* to = y.row(c);
+        for (Index r = r0; r < r1; ++r) to[r] = bf16(x(r, c));
+      }
+    }
+  }
+}
+
+// oneDNN asks for memory besides that of the product; its own is not safe between threads.
+std::uint8_t* scratchpad(std::size_t bytes) {
+  thread_local Matrix<std::uint8_t> own;
+  own.resize(1, static_cast<Index>(bytes));
+  return own.data();
+}
+
+dnnl::primitive_attr with_own_scratchpad() {
+  dnnl::primitive_attr attributes;
+  attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
+  return attributes;
+}
+
+class OneDnnInt8Weights : public Int8Weights {
+ public:
+  explicit OneDnnInt8Weights(View<const std::int8_t> weight) : in_(weight.cols), out_(weight.rows) {
+    alone();
+    Matrix<std::int8_t> plain(out_, in_);
+    for (Index r = 0; r < out_; ++r) std::copy_n(weight.row(r), in_, plain.row(r));
+    using dnnl::memory;
+    // (in, out) in memory order "ba" is our (out, in).
+    memory source({{in_, out_}, memory::data_type::s8, memory::format_tag::ba}, engine(), plain.data());
+    desc_ =
+        description(kInt8Rows, {{in_, out_}, memory::data_type::s8, memory::format_tag::any}).weights_desc();
+    packed_ = memory(desc_, engine());
+    dnnl::reorder(source, packed_).execute(stream(), source, packed_);
+    stream().wait();
+  }
+
+  void product(const std::uint8_t* a, Index rows, std::int32_t* c) const override {
+    alone();
+    for (Index begin = 0; begin < rows; begin += kInt8Rows) {
+      block(a + begin * in_, std::min(kInt8Rows, rows - begin), c + begin * out_);
+    }
+  }
+
+ private:
+  dnnl::matmul::primitive_desc description(Index rows, const dnnl::memory::desc& weights) const {
+    using dnnl::memory;
+    const memory::desc a({rows, in_}, memory::data_type::u8, memory::format_tag::ab);
+    const memory::desc c({rows, out_}, memory::data_type::s32, memory::format_tag::ab);
+    return {dnnl::matmul::desc(a, weights, c), with_own_scratchpad(), engine()};
+  }
+
+  void block(const std::uint8_t* a, Index rows, std::int32_t* c) const {
+    // One primitive a number of rows, made when first asked for.
+    Made& made = made_[static_cast<std::size_t>(rows - 1)];
+    std::call_once(made.once, [&] {
+      made.description = description(rows, desc_);
+      made.primitive = dnnl::matmul(made.description);
+    });
+    // oneDNN's memory knows no const; it only reads the activations and the weights.
+    dnnl::memory in(made.description.src_desc(), engine(), const_cast<std::uint8_t*>(a));
+    dnnl::memory out(made.description.dst_desc(), engine(), c);
+    const dnnl::memory::desc spare_desc = made.description.scratchpad_desc();
+    dnnl::memory spare(spare_desc, engine(), scratchpad(spare_desc.get_size()));
+    made.primitive.execute(
+        stream(),
+        {{DNNL_ARG_SRC, in}, {DNNL_ARG_WEIGHTS, packed_}, {DNNL_ARG_DST, out}, {DNNL_ARG_SCRATCHPAD, spare}});
+    stream().wait();
+  }
+
+  struct Made {
+    std::once_flag once;
+    dnnl::matmul::primitive_desc description;
+    dnnl::matmul primitive;
+  };
+  Index in_, out_;
+  dnnl::memory::desc desc_;
+  dnnl::memory packed_;
+  mutable std::array<Made, kInt8Rows> made_;
+};
 
 }  // namespace
 
@@ -52,10 +173,69 @@ void product(Op op_a, Op op_b, float alpha, View<const float> a, View<const floa
     throw std::runtime_error("nn: oneDNN refused a matrix product (out of memory?)");
 }
 
+bool bf16_available() {
+  static const bool available = [] {
+    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+    return isa == dnnl_cpu_isa_avx512_core_bf16 || isa == dnnl_cpu_isa_avx512_core_amx;
+  }();
+  return available;
+}
+
+void product_bf16(Op op_a, Op op_b, float alpha, View<const float> a, View<const float> b, float beta,
+                  View<float> c) {
+  alone();
+  if (alpha != 1.0F || (beta != 0.0F && beta != 1.0F)) {
+    throw std::logic_error("nn: bfloat16 products know alpha 1, and beta 0 or 1");
+  }
+  const Index m = c.rows, n = c.cols, k = op_a == Op::transpose ? a.rows : a.cols;
+  thread_local Matrix<std::uint16_t> left, right;
+  to_bf16(a, op_a == Op::transpose, left);
+  to_bf16(b, false, right);
+  // Described anew for each call: oneDNN keeps the compiled kernels of the last thousand descriptions itself.
+  using dnnl::memory;
+  const memory::desc a_desc({m, k}, memory::data_type::bf16, memory::format_tag::ab);
+  const memory::desc b_desc({k, n}, memory::data_type::bf16,
+                            op_b == Op::transpose ? memory::format_tag::ba : memory::format_tag::ab);
+  const memory::desc c_desc({m, n}, memory::data_type::f32, memory::dims{c.stride, 1});
+  dnnl::primitive_attr attributes = with_own_scratchpad();
+  if (beta == 1.0F) {
+    dnnl::post_ops sum;
+    sum.append_sum(1.0F);
+    attributes.set_post_ops(sum);
+  }
+  const dnnl::matmul::primitive_desc description(dnnl::matmul::desc(a_desc, b_desc, c_desc), attributes,
+                                                 engine());
+  const memory::desc spare_desc = description.scratchpad_desc();
+  memory in(a_desc, engine(), left.data()), weights(b_desc, engine(), right.data()),
+      out(c_desc, engine(), c.data);
+  memory spare(spare_desc, engine(), scratchpad(spare_desc.get_size()));
+  dnnl::matmul(description)
+      .execute(stream(), {{DNNL_ARG_SRC, in},
+                          {DNNL_ARG_WEIGHTS, weights},
+                          {DNNL_ARG_DST, out},
+                          {DNNL_ARG_SCRATCHPAD, spare}});
+  stream().wait();
+}
+
 std::string name() {
   const dnnl_version_t* v = dnnl_version();
   return "oneDNN " + std::to_string(v->major) + "." + std::to_string(v->minor) + "." +
          std::to_string(v->patch) + " (" + isa_name() + ")";
+}
+
+std::unique_ptr<Int8Weights> pack_int8(View<const std::int8_t> weight) {
+  return std::make_unique<OneDnnInt8Weights>(weight);
+}
+
+// Below AVX-512 with VNNI, oneDNN multiplies pairs of bytes into sixteen bits with saturation (vpmaddubsw).
+int activation_limit() {
+  static const int limit = [] {
+    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
+    const bool vnni = isa == dnnl_cpu_isa_avx2_vnni || isa == dnnl_cpu_isa_avx512_core_vnni ||
+                      isa == dnnl_cpu_isa_avx512_core_bf16 || isa == dnnl_cpu_isa_avx512_core_amx;
+    return vnni ? 255 : 127;
+  }();
+  return limit;
 }
 
 }  // namespace askbase::nn::backend

@@ -20,16 +20,18 @@ Linear<T>::Linear(Parameters<T>& p, const std::string& name, Index in, Index out
 
 template <typename T>
 void Linear<T>::forward(const Parameters<T>& p, View<const T> x, View<T> y, const Context& context) const {
-  gemm<T>(Op::none, Op::transpose, T(1), x, p[weight_], T(0), y, *context.team);
+  gemm<T>(Op::none, Op::transpose, T(1), x, p[weight_], T(0), y, *context.team, context.precision);
   if (bias_ >= 0) add_to_rows<T>(p[bias_], y, *context.team);
 }
 
 template <typename T>
 void Linear<T>::backward(const Parameters<T>& p, View<const T> x, View<const T> dy, View<T> dx,
                          Gradients<T>& g, const Context& context) const {
-  if (g.wants(weight_)) gemm<T>(Op::transpose, Op::none, T(1), dy, x, T(1), g[weight_], *context.team);
+  if (g.wants(weight_))
+    gemm<T>(Op::transpose, Op::none, T(1), dy, x, T(1), g[weight_], *context.team, context.precision);
   if (bias_ >= 0 && g.wants(bias_)) add_row_sums<T>(dy, g[bias_]);
-  if (!dx.empty()) gemm<T>(Op::none, Op::none, T(1), dy, p[weight_], T(0), dx, *context.team);
+  if (!dx.empty())
+    gemm<T>(Op::none, Op::none, T(1), dy, p[weight_], T(0), dx, *context.team, context.precision);
 }
 
 template <typename T>

@@ -77,7 +77,7 @@ void TransformerBlock<T>::forward(const Parameters<T>& p, View<const T> x, const
   cache.sum1.resize(n, d);
   cache.middle.resize(n, d);
   gemm<T>(Op::none, Op::transpose, T(1), cache.context, p[attention_output_.weight()], T(0), cache.sum1,
-          *context.team);
+          *context.team, context.precision);
   add_and_norm(p, attention_output_, norm1_, dropout1_, x, cache.sum1, cache.middle, cache.norm1, context);
 
   cache.hidden.resize(n, config_.feed_forward);
@@ -86,7 +86,8 @@ void TransformerBlock<T>::forward(const Parameters<T>& p, View<const T> x, const
   activate<T>(config_.activation, cache.hidden, cache.active, *context.team);
 
   cache.sum2.resize(n, d);
-  gemm<T>(Op::none, Op::transpose, T(1), cache.active, p[output_.weight()], T(0), cache.sum2, *context.team);
+  gemm<T>(Op::none, Op::transpose, T(1), cache.active, p[output_.weight()], T(0), cache.sum2, *context.team,
+          context.precision);
   add_and_norm(p, output_, norm2_, dropout2_, cache.middle, cache.sum2, y, cache.norm2, context);
 }
 
@@ -127,7 +128,8 @@ void TransformerBlock<T>::backward(const Parameters<T>& p, View<const T> x, cons
     parts[i]->backward(p, x, part, {}, g, context);
     if (dx.empty()) continue;
     // dx = d_sum + sum of the three products.
-    gemm<T>(Op::none, Op::none, T(1), part, p[parts[i]->weight()], T(1), cache.d_sum, *context.team);
+    gemm<T>(Op::none, Op::none, T(1), part, p[parts[i]->weight()], T(1), cache.d_sum, *context.team,
+            context.precision);
   }
   if (!dx.empty()) array(dx) = array(cache.d_sum.view());
 }
