@@ -77,11 +77,13 @@ T* state_after(const PackedStep& step, Index b, Matrix<T>& before, Matrix<T>& la
 template <typename T>
 class RecurrentWeight {
  public:
-  RecurrentWeight(View<const T> weight, Index rows, Matrix<T>& transposed) : weight_(weight) {
-    if (rows < 64) return;
-    transposed.resize(weight.cols, weight.rows);
-    matrix(transposed.view()) = matrix(weight).transpose();
-    transposed_ = transposed.view();
+  static void size(Index rows, Index gates, Index hidden, Matrix<T>& transposed) {
+    const bool worth_it = rows >= 64;
+    transposed.resize(worth_it ? hidden : 0, worth_it ? gates : 0);
+  }
+  RecurrentWeight(View<const T> weight, Matrix<T>& transposed)
+      : weight_(weight), transposed_(transposed.view()) {
+    if (!transposed.empty()) matrix(transposed.view()) = matrix(weight).transpose();
   }
   // z = beta * z + h W^T
   void multiply(View<const T> h, T beta, View<T> z, Team& team) const {

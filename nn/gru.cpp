@@ -85,13 +85,19 @@ Gru<T>::Gru(Parameters<T>& p, const std::string& prefix, const std::string& suff
 }
 
 template <typename T>
+void Gru<T>::size_cache(const Packing& packing, CellCache<T>& cache) const {
+  const Index rows = packing.rows();
+  for (Matrix<T>* states : {&cache.h, &cache.dh}) states->resize(packing.sequences(), hidden_);
+  cache.h_before.resize(rows, hidden_);
+  cache.gates.resize(rows, 3 * hidden_);
+  cache.recurrent.resize(rows, 3 * hidden_);
+  cache.bias.resize(1, 4 * hidden_);
+  cell::RecurrentWeight<T>::size(rows, 3 * hidden_, hidden_, cache.weight_hh_t);
+}
+
+template <typename T>
 void Gru<T>::forward(const Parameters<T>& p, View<const T> x, const PackedDirection& direction,
                      CellOutput<T> y, CellCache<T>& cache, const Context& context) const {
-  const Index n = x.rows;
-  cache.gates.resize(n, 3 * hidden_);
-  cache.recurrent.resize(n, 3 * hidden_);
-  cache.h_before.resize(n, hidden_);
-  cache.bias.resize(1, 4 * hidden_);
   auto bias = array(cache.bias.view());
   bias.leftCols(2 * hidden_) =
       array(p[bias_ih_]).leftCols(2 * hidden_) + array(p[bias_hh_]).leftCols(2 * hidden_);
@@ -99,7 +105,7 @@ void Gru<T>::forward(const Parameters<T>& p, View<const T> x, const PackedDirect
   bias.rightCols(hidden_) = array(p[bias_hh_]).rightCols(hidden_);
   cell::place_first(cache.h, direction, cache.h_before);
   gemm<T>(Op::none, Op::transpose, T(1), x, p[weight_ih_], T(0), cache.gates, *context.team);
-  const cell::RecurrentWeight<T> weight_hh(p[weight_hh_], n, cache.weight_hh_t);
+  const cell::RecurrentWeight<T> weight_hh(p[weight_hh_], cache.weight_hh_t);
   for (const PackedStep& step : direction.steps) {
     weight_hh.multiply(cache.h_before.view().rows_from(step.begin, step.rows), T(0),
                        cache.recurrent.view().rows_from(step.begin, step.rows), *context.team);

@@ -24,6 +24,8 @@ class Gru {
   // in the order r, z, n as PyTorch's nn.GRU.
   Gru(Parameters<T>& p, const std::string& prefix, const std::string& suffix, Index in, Index hidden);
 
+  // Makes room for a batch: forward and backward allocate nothing, so that they may run in a team.
+  void size_cache(const Packing& packing, CellCache<T>& cache) const;
   // x (N, in), packed; cache.h holds the states before, and after it the last ones.
   void forward(const Parameters<T>& p, View<const T> x, const PackedDirection& direction, CellOutput<T> y,
                CellCache<T>& cache, const Context& context) const;

@@ -149,19 +149,24 @@ void Lstm<T>::set_forget_bias(Parameters<T>& p, T value) const {
 }
 
 template <typename T>
+void Lstm<T>::size_cache(const Packing& packing, CellCache<T>& cache) const {
+  const Index rows = packing.rows(), all = gates() * hidden_;
+  for (Matrix<T>* states : {&cache.h, &cache.c, &cache.dh, &cache.dc})
+    states->resize(packing.sequences(), hidden_);
+  for (Matrix<T>* states : {&cache.h_before, &cache.c_before, &cache.c_tanh}) states->resize(rows, hidden_);
+  cache.gates.resize(rows, all);
+  cache.bias.resize(1, all);
+  cell::RecurrentWeight<T>::size(rows, all, hidden_, cache.weight_hh_t);
+}
+
+template <typename T>
 void Lstm<T>::forward(const Parameters<T>& p, View<const T> x, const PackedDirection& direction,
                       CellOutput<T> y, CellCache<T>& cache, const Context& context) const {
-  const Index n = x.rows, all = gates() * hidden_;
-  cache.gates.resize(n, all);
-  cache.h_before.resize(n, hidden_);
-  cache.c_before.resize(n, hidden_);
-  cache.c_tanh.resize(n, hidden_);
-  cache.bias.resize(1, all);
   array(cache.bias.view()) = array(p[bias_ih_]) + array(p[bias_hh_]);
   cell::place_first(cache.h, direction, cache.h_before);
   cell::place_first(cache.c, direction, cache.c_before);
   gemm<T>(Op::none, Op::transpose, T(1), x, p[weight_ih_], T(0), cache.gates, *context.team);
-  const cell::RecurrentWeight<T> weight_hh(p[weight_hh_], n, cache.weight_hh_t);
+  const cell::RecurrentWeight<T> weight_hh(p[weight_hh_], cache.weight_hh_t);
   const RowFunction<T> row_function = choose<T>(options_, false);
   for (const PackedStep& step : direction.steps) {
     weight_hh.multiply(cache.h_before.view().rows_from(step.begin, step.rows), T(1),

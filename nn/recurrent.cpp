@@ -35,12 +35,11 @@ void scatter(View<const T> from, std::span<const Index> rows, View<T> to, Team& 
 
 // One cell's columns of all states, in the packing's order; zeros where there are none.
 template <typename T>
-void states_of_cell(View<const T> states, Index cell, const Packing& packing, Index hidden, Matrix<T>& out) {
-  out.resize(packing.sequences(), hidden);
+void states_of_cell(View<const T> states, Index cell, const Packing& packing, Matrix<T>& out) {
   if (states.empty()) {
     out.fill(T(0));
   } else {
-    gather(states.cols_from(cell * hidden, hidden), packing.order(), out.view(), one_thread());
+    gather(states.cols_from(cell * out.cols(), out.cols()), packing.order(), out.view(), one_thread());
   }
 }
 
@@ -78,6 +77,9 @@ Recurrent<T>::Recurrent(Parameters<T>& p, const std::string& name, const Recurre
       } else {
         cells_.push_back(Gru<T>(p, name + ".", suffix, in, options.hidden));
       }
+    }
+    if (layer + 1 < options.layers) {
+      dropouts_.emplace_back(options.dropout, options.dropout_stream + static_cast<std::uint64_t>(layer));
     }
   }
 }
@@ -119,21 +121,20 @@ void Recurrent<T>::forward(const Parameters<T>& p, View<const T> x, const Segmen
   cache.between_.resize(static_cast<std::size_t>(options_.layers - 1));
   cache.h_.resize(packing.sequences(), states());
   cache.c_.resize(lstm ? packing.sequences() : 0, states());
+  for (std::size_t i = 0; i < cells_.size(); ++i)
+    std::visit([&](const auto& cell) { cell.size_cache(packing, cache.cells_[i]); }, cells_[i]);
+  for (Matrix<T>& between : cache.between_) between.resize(x.rows, outputs());
   const std::array ways{packing.forward(), packing.reverse()};
   for (Index layer = 0; layer < options_.layers; ++layer) {
     const bool top = layer + 1 == options_.layers;
     const View<const T> in = layer == 0 ? View<const T>(cache.x_) : cache.between_[layer - 1].view();
-    View<T> out = y;
-    if (!top) {
-      cache.between_[layer].resize(x.rows, outputs());
-      out = cache.between_[layer].view();
-    }
+    const View<T> out = top ? y : cache.between_[layer].view();
     team.parallel_for(directions(), 1, [&](Index begin, Index end) {
       for (Index d = begin; d < end; ++d) {
         const Index index = layer * directions() + d;
         CellCache<T>& memory = cache.cells_[index];
-        states_of_cell(initial.h, index, packing, hidden, memory.h);
-        if (lstm) states_of_cell(initial.c, index, packing, hidden, memory.c);
+        states_of_cell(initial.h, index, packing, memory.h);
+        if (lstm) states_of_cell(initial.c, index, packing, memory.c);
         CellOutput<T> to;
         if (!out.empty()) to.view = out.cols_from(d * hidden, hidden);
         if (top) to.rows = packing.source();
@@ -147,6 +148,7 @@ void Recurrent<T>::forward(const Parameters<T>& p, View<const T> x, const Segmen
         }
       }
     });
+    if (!top && dropouts_[layer].active(context)) dropouts_[layer].apply(out, out, context);
   }
   cache.ready_ = true;
 }
@@ -176,8 +178,8 @@ void Recurrent<T>::backward(const Parameters<T>& p, RecurrentCache<T>& cache, Vi
       for (Index d = begin; d < end; ++d) {
         const Index index = layer * directions() + d;
         CellCache<T>& memory = cache.cells_[index];
-        states_of_cell(d_last.h, index, packing, hidden, memory.dh);
-        if (lstm) states_of_cell(d_last.c, index, packing, hidden, memory.dc);
+        states_of_cell(d_last.h, index, packing, memory.dh);
+        if (lstm) states_of_cell(d_last.c, index, packing, memory.dc);
         CellOutput<const T> from;
         if (!d_out.empty()) from.view = d_out.cols_from(d * hidden, hidden);
         if (top) from.rows = packing.source();
@@ -202,7 +204,11 @@ void Recurrent<T>::backward(const Parameters<T>& p, RecurrentCache<T>& cache, Vi
           },
           cells_[index]);
     }
-    if (layer == 0) scatter<T>(d_in, packing.source(), dx, team);
+    if (layer == 0) {
+      scatter<T>(d_in, packing.source(), dx, team);
+    } else if (dropouts_[layer - 1].active(context)) {
+      dropouts_[layer - 1].apply(d_in, d_in, context);
+    }
   }
 }
 

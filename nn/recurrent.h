@@ -11,6 +11,7 @@
 // the context's team.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,6 +19,7 @@
 #include <vector>
 
 #include "nn/context.h"
+#include "nn/dropout.h"
 #include "nn/gru.h"
 #include "nn/lstm.h"
 #include "nn/packing.h"
@@ -39,6 +41,9 @@ struct RecurrentOptions {
   bool bidirectional = false;
   RecurrentKind kind = RecurrentKind::lstm;
   LstmOptions lstm = {};
+  // Between the layers (as PyTorch's `dropout`); layer i uses the stream dropout_stream + i of nn/dropout.h.
+  double dropout = 0.0;
+  std::uint64_t dropout_stream = 0;
 };
 
 // States of all layers and directions (PyTorch's h_0, c_0, h_n, c_n), a row for each sequence of the batch in
@@ -82,6 +87,7 @@ class Recurrent {
   // Adds the parameters' gradients to g; dx (total, input), when not empty, receives that of x. dy may be
   // empty (zeros); `d_last`, where given, are gradients of cache.last(); `d_initial`, where not empty,
   // receive those of the initial states. Uses up the cache: once for each forward (else std::logic_error).
+  // The context has the training and dropout_key of that forward.
   void backward(const Parameters<T>& p, RecurrentCache<T>& cache, View<const T> dy, View<T> dx,
                 Gradients<T>& g, const Context& context, RecurrentStates<const T> d_last = {},
                 RecurrentStates<T> d_initial = {}) const;
@@ -98,7 +104,8 @@ class Recurrent {
   using Cell = std::variant<Lstm<T>, Gru<T>>;
   void check_states(View<const T> h, View<const T> c, Index sequences) const;
   RecurrentOptions options_;
-  std::vector<Cell> cells_;  // layer by layer, forward then reverse
+  std::vector<Cell> cells_;           // layer by layer, forward then reverse
+  std::vector<Dropout<T>> dropouts_;  // after each layer but the last
 };
 
 extern template class Recurrent<float>;

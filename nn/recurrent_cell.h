@@ -13,11 +13,11 @@ namespace askbase::nn {
 // backward.
 template <typename T>
 struct CellCache {
-  // In: the states before the first elements; out of forward: those after the last ones. The caller sizes and
-  // fills them. c is the LSTM's alone.
+  // In: the states before the first elements, which the caller fills in; out of forward: those after the last
+  // ones. c is the LSTM's alone.
   Matrix<T> h, c;  // (B, H)
-  // In: gradients of the loss with respect to the states after the last elements; out of backward: before the
-  // first ones. The caller sizes and fills them.
+  // In: gradients of the loss with respect to the states after the last elements, which the caller fills in;
+  // out of backward: before the first ones.
   Matrix<T> dh, dc;  // (B, H)
 
   Matrix<T> gates;               // (N, G*H): values of the gates; out of backward: gradients before the gates

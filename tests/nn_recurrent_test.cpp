@@ -27,10 +27,12 @@ struct Pass {
   Matrix<T> x{}, h0{}, c0{}, dy{}, dh{}, dc{};  // in
   Matrix<T> y{}, h{}, c{}, dx{}, dh0{}, dc0{};  // out
   RecurrentCache<T> cache{};
+  Context context{};
 
   void forward(Team& team = one_thread()) {
+    context.team = &team;
     y.resize(x.rows(), layer.outputs());
-    layer.forward(p, x, segments, y, cache, {.team = &team}, {h0.view(), c0.view()});
+    layer.forward(p, x, segments, y, cache, context, {h0.view(), c0.view()});
     const RecurrentStates<const T> last = cache.last();
     h.resize(last.h.rows, last.h.cols);
     std::copy_n(last.h.data, h.size(), h.data());
@@ -41,7 +43,8 @@ struct Pass {
     dx.resize(x.rows(), x.cols());
     dh0.resize(segments.count(), layer.states());
     dc0.resize(layer.options().kind == RecurrentKind::gru ? 0 : segments.count(), layer.states());
-    layer.backward(p, cache, dy, dx, g, {.team = &team}, {dh.view(), dc.view()}, {dh0.view(), dc0.view()});
+    context.team = &team;
+    layer.backward(p, cache, dy, dx, g, context, {dh.view(), dc.view()}, {dh0.view(), dc0.view()});
   }
   double loss() {
     forward();
@@ -268,6 +271,33 @@ TEST_CASE("parts that nobody wants are left out without changing the others") {
     pass.backward(zeros);
     CHECK(difference(dx, pass.dx) == 0.0);
     CHECK(dx.size() > 0);
+  }
+}
+
+TEST_CASE("dropout between layers: in training alone, with its gradients, and by its key") {
+  for (const RecurrentKind kind : {RecurrentKind::lstm, RecurrentKind::gru}) {
+    RecurrentOptions options{.input = 2, .hidden = 4, .layers = 3, .bidirectional = true, .kind = kind};
+    Parameters<double> p, q;
+    const Recurrent<double> plain(p, "r", options);
+    options.dropout = 0.5;
+    const Recurrent<double> dropped(q, "r", options);
+    p.initialise(3);
+    q.initialise(3);
+    Pass<double> without = random_pass(p, plain, {3, 1}), with = random_pass(q, dropped, {3, 1});
+    without.forward();
+    with.forward();
+    CHECK(difference(with.y, without.y) == 0.0);
+    with.context.training = true;
+    with.context.dropout_key = 1;
+    with.forward();
+    const Matrix<double> first = with.y;
+    CHECK(difference(first, without.y) > 1e-3);
+    with.context.dropout_key = 2;
+    with.forward();
+    CHECK(difference(first, with.y) > 1e-3);
+    Gradients<double> g(q);
+    with.backward(g);
+    test::check_by_differences(q, g, &with.x, &with.dx, [&] { return with.loss(); });
   }
 }
 
