@@ -1,8 +1,11 @@
 #include "nn/alignment.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <tuple>
+#include <utility>
 
 #include "nn/eigen.h"
 #include "nn/gemm.h"
@@ -278,26 +281,29 @@ void Alignment<T>::forward_layers(const Parameters<T>& p, View<const T> q, View<
   const Index rows = pairs.total() / width_, depth = static_cast<Index>(layers_.size()) + 1;
   cache.pre.resize(static_cast<std::size_t>(depth));
   cache.post.resize(static_cast<std::size_t>(depth));
-  cache.pre[0].resize(rows, hidden_);
+  const auto before = [&](std::size_t l) -> Matrix<T>& {
+    return keeps_inputs() ? cache.pre[l] : cache.post[l];
+  };
+  before(0).resize(rows, hidden_);
   cache.post[0].resize(rows, hidden_);
   const Segments &queries = pairs.queries(), &keys = pairs.keys();
   each_segment(pairs, context, [&](Index i) {
     const Index n = keys.length(i), first = pairs.offset(i) / width_;
     const View<const T> key = cache.key.view().rows_from(keys.begin(i), n);
     for (Index r = 0; r < queries.length(i); ++r) {
-      auto target = array(cache.pre[0].view().rows_from(first + r * n, n));
+      auto target = array(before(0).view().rows_from(first + r * n, n));
       target = array(key);
       if (with_queries())
         target.rowwise() +=
             array(View<const T>(cache.query.view().rows_from(queries.begin(i) + r, 1))).row(0);
     }
   });
-  activate<T>(activation_, cache.pre[0], cache.post[0].view(), *context.team);
+  activate<T>(activation_, before(0), cache.post[0].view(), *context.team);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
-    cache.pre[l + 1].resize(rows, hidden_);
+    before(l + 1).resize(rows, hidden_);
     cache.post[l + 1].resize(rows, hidden_);
-    layers_[l].forward(p, cache.post[l], cache.pre[l + 1], context);
-    activate<T>(activation_, cache.pre[l + 1], cache.post[l + 1].view(), *context.team);
+    layers_[l].forward(p, cache.post[l], before(l + 1), context);
+    activate<T>(activation_, before(l + 1), cache.post[l + 1].view(), *context.team);
   }
   if (width_ == 1) {
     out_.forward(p, cache.post.back(), View<T>(cache.scores.data(), rows, 1), context);
@@ -332,16 +338,17 @@ void Alignment<T>::backward_layers(const Parameters<T>& p, View<const T> q, View
     });
     d_out = cache.flat;
   }
-  cache.d_pre.resize(rows, hidden_);
-  cache.d_post.resize(rows, hidden_);
-  out_.backward(p, cache.post.back(), d_out, cache.d_post, g, context);
-  for (std::size_t l = layers_.size(); l > 0; --l) {
-    activate_backward<T>(activation_, cache.pre[l], cache.post[l], cache.d_post, cache.d_pre.view(),
+  cache.d_hidden.resize(rows, hidden_);
+  out_.backward(p, cache.post.back(), d_out, cache.d_hidden, g, context);
+  for (std::size_t l = layers_.size();; --l) {
+    const Matrix<T>& before = keeps_inputs() ? cache.pre[l] : cache.post[l];
+    activate_backward<T>(activation_, before, cache.post[l], cache.d_hidden, cache.d_hidden.view(),
                          *context.team);
-    layers_[l - 1].backward(p, cache.post[l - 1], cache.d_pre, cache.d_post, g, context);
+    if (l == 0) break;
+    cache.d_below.resize(rows, hidden_);
+    layers_[l - 1].backward(p, cache.post[l - 1], cache.d_hidden, cache.d_below, g, context);
+    std::swap(cache.d_hidden, cache.d_below);
   }
-  activate_backward<T>(activation_, cache.pre[0], cache.post[0], cache.d_post, cache.d_pre.view(),
-                       *context.team);
 
   cache.d_key.resize(k.rows, hidden_);
   cache.d_key.fill(T(0));
@@ -352,7 +359,7 @@ void Alignment<T>::backward_layers(const Parameters<T>& p, View<const T> q, View
   each_segment(pairs, context, [&](Index i) {
     const Index n = keys.length(i), first = pairs.offset(i) / width_;
     for (Index r = 0; r < queries.length(i); ++r) {
-      const View<const T> d = cache.d_pre.view().rows_from(first + r * n, n);
+      const View<const T> d = cache.d_hidden.view().rows_from(first + r * n, n);
       array(cache.d_key.view().rows_from(keys.begin(i), n)) += array(d);
       if (with_queries())
         array(cache.d_query.view().rows_from(queries.begin(i) + r, 1)) += array(d).colwise().sum();

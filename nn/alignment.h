@@ -44,8 +44,8 @@ class Alignment {
   struct Cache {
     Matrix<T> scores;  // (1, pairs.total())
     Matrix<T> query, key, query_norm, key_norm, query_pre, key_pre;
-    std::vector<Matrix<T>> pre, post;  // one a hidden layer: (queries x keys, hidden)
-    Matrix<T> d_query, d_key, d_pre, d_post, flat;
+    std::vector<Matrix<T>> pre, post;  // one a hidden layer: (queries x keys, hidden), the largest by far
+    Matrix<T> d_query, d_key, d_hidden, d_below, flat;
   };
 
   // query 0: the score reads keys alone (location, concat, additive, deep). Parameters, by score:
@@ -73,6 +73,8 @@ class Alignment {
     return score_ == Score::concat || score_ == Score::additive || score_ == Score::deep;
   }
   bool with_queries() const { return query_ > 0; }
+  // Of the others the derivative follows from the output: their layers are computed in place.
+  bool keeps_inputs() const { return activation_ == Activation::gelu; }
 
   void forward_products(const Parameters<T>& p, View<const T> q, View<const T> k, const Pairs& pairs,
                         Cache& cache, const Context& context) const;

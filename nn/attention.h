@@ -3,13 +3,15 @@
 //
 //   Attention<float> layer(p, "attention", {.score = Score::additive, .query = 300, .key = 300});
 //   AttentionCache<float> cache;
-//   layer.forward(p, q, q_segments, k, v, k_segments, y, cache, context);     // cross-attention
-//   layer.forward(p, x, segments, x, x, segments, y, cache, context);         // self-attention
-//   layer.backward(p, q, k, v, cache, dy, dq, dk, dv, g, context);            // self: dx thrice, once summed
-//   layer.weights(cache, i);                                                  // for display
+//   layer.forward(p, q, q_segments, k, v, k_segments, y, cache, context);   // cross-attention
+//   layer.forward(p, x, segments, x, x, segments, y, cache, context);       // self-attention
+//   layer.backward(p, q, k, v, cache, dy, dq, dk, dv, g, context);          // self: x and dx three times
+//   layer.weights(cache, i);                                                // for display
 //
-//   Attention<float> pooling(p, "pooling", {.score = Score::additive, .key = 300});   // no queries: see
-//   below pooling.pool(p, x, x, segments, y, cache, context);                       // one vector a sentence
+// Without queries it pools, here to one vector a sentence:
+//
+//   Attention<float> pooling(p, "pooling", {.score = Score::additive, .key = 300});
+//   pooling.pool(p, x, x, segments, y, cache, context);
 //
 // The queries of segment i look at the keys of segment i; without keys the context is zeros. For several
 // inputs at once see nn/co_attention.h, for words in sentences or several embeddings of one word
@@ -66,7 +68,8 @@ class Attention {
   View<const T> weights(const AttentionCache<T>& cache, Index segment, Index head = 0) const;
 
   // scale times the sum over segments and heads of |A A^T - I|^2 (Frobenius), A the weights: keeps the rows
-  // of a pooling apart (Lin 2017, equation 8). Its gradient joins in the next backward pass.
+  // of a pooling apart (Lin 2017, equation 8). Segments without keys do not count. Call it after the forward
+  // pass: its gradient joins in the next backward pass.
   double penalty(AttentionCache<T>& cache, T scale) const;
 
   const AttentionConfig& config() const { return config_; }

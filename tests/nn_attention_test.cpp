@@ -157,7 +157,10 @@ TEST_CASE("gradients of pooling, features, rows with penalty, and heads are diff
   for (const char* text :
        {"score=additive key=3 rows=2", "score=dot key=3 rows=2 value=2", "score=cosine key=3",
         "score=kernel key=3 hidden=4", "score=deep key=3 by_feature=true value=2",
-        "score=location key=3 by_feature=true", "score=location key=3 rows=2 value=2",
+        "score=location key=3 by_feature=true", "score=deep key=3 activation=relu layers=3",
+        "score=deep query=2 key=3 activation=gelu layers=3", "score=kernel query=3 key=3 activation=gelu",
+        "score=activated_general query=2 key=3 activation=relu",
+        "score=concat query=2 key=3 activation=sigmoid", "score=location key=3 rows=2 value=2",
         "score=concat key=3 by_feature=true query=2", "score=additive key=3 heads=2 projected=4 value=2",
         "score=additive query=2 key=3 heads=2 projected=4 by_feature=true",
         "score=general query=2 key=3 heads=2 projected=4 value=2 window=local_p half_width=2",
@@ -344,6 +347,35 @@ TEST_CASE("scores that are no numbers show in the weights, minus infinity is no 
       CHECK(y[0] + y[2] == doctest::Approx(1.0));
       distribute<double>(kind, alpha, nothing.data(), y.data(), 3);
       CHECK(y[0] + y[1] + y[2] == 0.0);
+    }
+  }
+}
+
+TEST_CASE("a number that is none comes out as one, in no other segment, and nothing breaks") {
+  std::uint64_t seed = 500;
+  for (const Score score : {Score::general, Score::additive, Score::location}) {
+    for (const Distribution distribution : kDistributions) {
+      for (const Window window : kWindows) {
+        AttentionConfig config{.score = score, .distribution = distribution, .window = window};
+        config.query = config.key = 2;
+        config.positions = 4;
+        INFO(attention_text(config));
+        Parameters<double> p;
+        const Attention<double> layer(p, "a", config);
+        p.initialise(++seed);
+        const Segments queries = segments_of({1, 1}), keys = segments_of({3, 3});
+        Matrix<double> q = random_matrix<double>(2, 2, ++seed), k = random_matrix<double>(6, 2, ++seed);
+        q(0, 0) = q(0, 1) = NAN;
+        const Matrix<double> dy = random_matrix<double>(2, 2, ++seed);
+        Matrix<double> y(2, 2), dq(2, 2), dk(6, 2), dv(6, 2);
+        AttentionCache<double> cache;
+        Gradients<double> g(p);
+        layer.forward(p, q, queries, k, k, keys, y, cache, {});
+        layer.backward(p, q, k, k, cache, dy, dq, dk, dv, g, {});
+        if (window != Window::hard) CHECK(std::isnan(y(0, 0)));  // the largest of such scores is some key
+        CHECK(!std::isnan(y(1, 0)));
+        CHECK(!std::isnan(dv(4, 0)));
+      }
     }
   }
 }
