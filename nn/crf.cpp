@@ -201,7 +201,7 @@ double Crf<T>::loss(const Parameters<T>& p, View<const T> x, const Segments& seg
   // In the order of the sequences, whoever worked on them.
   double sum = 0;
   for (Index s = 0; s < segments.count(); ++s) sum += cache.values_(0, s);
-  if (!learns) return sum;
+  if (g == nullptr || !learns) return sum;
   const auto add = [&](ParameterId id, Index at, const std::vector<unsigned char>& allowed_bytes) {
     if (!g->wants(id)) return;
     View<T> to = (*g)[id];

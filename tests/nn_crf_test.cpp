@@ -29,7 +29,9 @@ TEST_CASE_TEMPLATE("a CRF gives what enumerating every tagging gives", T, float,
   const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-8;
   const auto cases = test::golden("crf.json");
   Team two(2);
-  for (const auto& [name, expected] : cases.items()) {
+  for (const auto& item : cases.items()) {
+    const std::string& name = item.key();
+    const nlohmann::json& expected = item.value();
     for (Team* team : {&one_thread(), &two}) {
       CAPTURE(name);
       const Context context{.team = team};

@@ -88,7 +88,9 @@ TEST_CASE_TEMPLATE("recurrent layers are PyTorch's", T, float, double) {
   const double tolerance = sizeof(T) == 4 ? 2e-5 : 1e-8;
   Team two(2);
   const auto cases = golden("recurrent.json");
-  for (const auto& [name, expected] : cases.items()) {
+  for (const auto& item : cases.items()) {
+    const std::string& name = item.key();
+    const nlohmann::json& expected = item.value();
     for (Team* team : {&one_thread(), &two}) {
       CAPTURE(name);
       RecurrentOptions options{.input = expected["input"].template get<Index>(),

@@ -62,7 +62,9 @@ double difference(const Matrix<A>& a, const Matrix<B>& b) {
 // Copies the tensors of a case's "parameters" into those of the same name; every one must be there.
 template <typename T>
 void set_parameters(Parameters<T>& p, const nlohmann::json& tensors, const std::string& prefix = "") {
-  for (const auto& [name, tensor] : tensors.items()) {
+  for (const auto& item : tensors.items()) {
+    const std::string& name = item.key();
+    const nlohmann::json& tensor = item.value();
     const ParameterId id = p.find(prefix + name);
     REQUIRE_MESSAGE(id >= 0, (prefix + name));
     const Matrix<T> value = matrix_of<T>(tensor);
@@ -76,7 +78,9 @@ void set_parameters(Parameters<T>& p, const nlohmann::json& tensors, const std::
 template <typename T>
 void check_gradients(const Parameters<T>& p, const Gradients<T>& g, const nlohmann::json& tensors,
                      double tolerance = 1e-8, const std::string& prefix = "") {
-  for (const auto& [name, tensor] : tensors.items()) {
+  for (const auto& item : tensors.items()) {
+    const std::string& name = item.key();
+    const nlohmann::json& tensor = item.value();
     const ParameterId id = p.find(prefix + name);
     REQUIRE_MESSAGE(id >= 0, (prefix + name));
     const Matrix<T> expected = matrix_of<T>(tensor);
