@@ -251,8 +251,10 @@ Status SafetensorsFile::parse_header(std::string_view header, std::uint64_t data
       }
       continue;
     }
+    // Named anew: Clang 14 does not let a lambda capture a structured binding.
+    const std::string& tensor_name = key;
     const auto bad_tensor = [&](const std::string& what) {
-      return bad("tensor " + in_quotes(key) + ": " + what);
+      return bad("tensor " + in_quotes(tensor_name) + ": " + what);
     };
     if (!value.is_object() || value.size() != 3 || !value.contains("dtype") || !value.contains("shape") ||
         !value.contains("data_offsets")) {
@@ -264,9 +266,10 @@ Status SafetensorsFile::parse_header(std::string_view header, std::uint64_t data
     if (!dtype.is_string()) return bad_tensor("the dtype is not a text");
     const std::optional<Dtype> known = dtype_by_name(dtype.get_ref<const std::string&>());
     if (!known) {
-      return fail(ErrorCode::unsupported,
-                  name_ + ": tensor " + in_quotes(key) + ": unknown dtype " + in_quotes(dtype.get<std::string>()),
-                  "F32, F16, BF16, I8, U8, I32, I64 and F64 can be read");
+      return fail(
+          ErrorCode::unsupported,
+          name_ + ": tensor " + in_quotes(key) + ": unknown dtype " + in_quotes(dtype.get<std::string>()),
+          "F32, F16, BF16, I8, U8, I32, I64 and F64 can be read");
     }
     tensor.dtype = *known;
     if (!shape.is_array() || shape.size() > kMostDimensions) {
@@ -313,12 +316,13 @@ Status SafetensorsFile::check_offsets(std::uint64_t data_size) {
   for (std::size_t i = 0; i < tensors_.size(); ++i) {
     const TensorInfo& tensor = tensors_[i];
     if (tensor.begin < reached) {
-      return fail(ErrorCode::corrupt,
-                  name_ + ": tensor " + in_quotes(tensor.name) + " overlaps " + in_quotes(tensors_[i - 1].name));
+      return fail(ErrorCode::corrupt, name_ + ": tensor " + in_quotes(tensor.name) + " overlaps " +
+                                          in_quotes(tensors_[i - 1].name));
     }
     if (tensor.begin > reached) {
       return fail(ErrorCode::corrupt, name_ + ": " + std::to_string(tensor.begin - reached) +
-                                          " bytes before tensor " + in_quotes(tensor.name) + " belong to none");
+                                          " bytes before tensor " + in_quotes(tensor.name) +
+                                          " belong to none");
     }
     reached = tensor.end;
     by_name_.emplace(tensor.name, i);
