@@ -2,12 +2,14 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "kb/embedding/kb_embeddings.h"
 #include "kb/entity_index.h"
 
 namespace askbase::cli {
@@ -16,7 +18,7 @@ namespace {
 struct ShowArguments {
   std::string id, lang = "en";
   std::uint64_t limit = 50;
-  bool json = false;
+  bool similar = false, json = false;
 };
 
 // The entity of an IRI, a blank node "_:b", or a name that only one entity has.
@@ -129,6 +131,28 @@ void print_facts(const std::string& heading, const Facts& facts) {
   }
 }
 
+struct SimilarEntity {
+  std::string id, label;
+  double similarity = 0;
+};
+
+// Nothing when the entity has no vector.
+base::Result<std::optional<std::vector<SimilarEntity>>> similar_to(const kb::View& view, kb::TermId id,
+                                                                   const ShowArguments& arguments,
+                                                                   const Globals& globals) {
+  constexpr std::size_t shown = 10;
+  ASKBASE_ASSIGN(const auto embeddings, kb::embedding::KbEmbeddings::open(globals.kb, view));
+  ASKBASE_ASSIGN(const auto similar, embeddings->similar(view, id, shown));
+  if (!similar) return std::optional<std::vector<SimilarEntity>>();
+  std::vector<SimilarEntity> out;
+  for (const auto& one : *similar) {
+    ASKBASE_ASSIGN(const kb::Term term, view.term(one.entity));
+    ASKBASE_ASSIGN(const std::string label, kb::display_name(view, one.entity, arguments.lang));
+    out.push_back({(term.kind == kb::TermKind::blank ? "_:" : "") + term.value, label, one.similarity});
+  }
+  return out;
+}
+
 base::Result<int> run_show(const ShowArguments& arguments, const Globals& globals) {
   ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_only));
   ASKBASE_ASSIGN(const auto view, store->view());
@@ -138,6 +162,10 @@ base::Result<int> run_show(const ShowArguments& arguments, const Globals& global
   ASKBASE_ASSIGN(const auto names, kb::names_of(*view, id));
   ASKBASE_ASSIGN(const Facts outgoing, facts_of(*view, id, true, arguments));
   ASKBASE_ASSIGN(const Facts incoming, facts_of(*view, id, false, arguments));
+  std::optional<std::vector<SimilarEntity>> similar;
+  if (arguments.similar) {
+    ASKBASE_ASSIGN(similar, similar_to(*view, id, arguments, globals));
+  }
   constexpr std::array<const char*, 3> kinds = {"label", "alias", "identifier"};
   if (arguments.json) {
     base::Json out;
@@ -153,6 +181,14 @@ base::Result<int> run_show(const ShowArguments& arguments, const Globals& global
     out["facts_total"] = outgoing.total;
     out["incoming"] = facts_json(incoming, "subject");
     out["incoming_total"] = incoming.total;
+    if (arguments.similar) {
+      out["similar"] = base::Json::array();
+      for (const SimilarEntity& one : similar.value_or(std::vector<SimilarEntity>())) {
+        out["similar"].push_back({{"id", one.id},
+                                  {"label", one.label},
+                                  {"similarity", base::json_number(one.similarity, 4)}});
+      }
+    }
     print(base::dump_json(out) + "\n");
     return exit_done;
   }
@@ -166,6 +202,13 @@ base::Result<int> run_show(const ShowArguments& arguments, const Globals& global
   if (!line.empty()) print_line(line);
   print_facts("facts", outgoing);
   print_facts("facts about others", incoming);
+  if (arguments.similar) {
+    std::vector<std::vector<std::string>> rows;
+    for (const SimilarEntity& one : similar.value_or(std::vector<SimilarEntity>()))
+      rows.push_back({"  " + one.label, "<" + one.id + ">", decimal(one.similarity, 3)});
+    print_line(rows.empty() ? "similar: nothing, it has no facts with entities that have vectors" : "similar");
+    print(table(rows));
+  }
   return exit_done;
 }
 
@@ -179,6 +222,7 @@ void add_show(const Command& askbase) {
   command.argument("ID", arguments->id, "An IRI, or a name that only one entity has");
   command.option("--lang", "LANG", arguments->lang, "Language of names; en");
   command.option("--limit", "N", arguments->limit, "Facts shown in each direction; 50", 1, 1000000);
+  command.flag("--similar", arguments->similar, "And the entities most like it, by the embeddings");
   command.flag("--json", arguments->json, "One JSON object");
   command.on_run([arguments](const Globals& globals) { return run_show(*arguments, globals); });
 }

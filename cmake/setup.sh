@@ -14,7 +14,7 @@ die() {
 # shellcheck disable=SC2034  # read by whoever sources this
 build_packages=(
   g++ cmake ninja-build pkg-config librocksdb-dev libicu-dev nlohmann-json3-dev libspdlog-dev libexpected-dev
-  libserd-dev libcpp-httplib-dev libcli11-dev libstemmer-dev zlib1g-dev libzstd-dev libssl-dev libeigen3-dev libdnnl-dev
+  libserd-dev libcpp-httplib-dev libcli11-dev libstemmer-dev zlib1g-dev libzstd-dev libssl-dev libeigen3-dev libdnnl-dev libhnswlib-dev
 )
 # shellcheck disable=SC2034
 test_packages=(doctest-dev python3 curl)

@@ -5,29 +5,13 @@
 #include <numeric>
 #include <utility>
 
+#include "datasets/bootstrap.h"
+
 namespace askbase::datasets {
 
 namespace {
 
 constexpr std::size_t calibration_bins = 10;
-
-// SplitMix64 (Steele, Lea & Flood 2014).
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t next() {
-    state_ += 0x9E3779B97F4A7C15ULL;
-    std::uint64_t z = state_;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9ULL;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBULL;
-    return z ^ (z >> 31);
-  }
-  // From [0, n), n below 2^32.
-  std::size_t below(std::size_t n) { return static_cast<std::size_t>(((next() >> 32) * n) >> 32); }
-
- private:
-  std::uint64_t state_;
-};
 
 std::size_t bin_of(double confidence, std::size_t bins) {
   const double scaled = std::clamp(confidence, 0.0, 1.0) * static_cast<double>(bins);
@@ -107,22 +91,9 @@ std::vector<std::size_t> by_confidence(const std::vector<Outcome>& outcomes) {
   return order;
 }
 
-void draw(Random& random, std::vector<std::uint32_t>& weights) {
+void draw(BootstrapRandom& random, std::vector<std::uint32_t>& weights) {
   std::fill(weights.begin(), weights.end(), 0);
   for (std::size_t i = 0; i < weights.size(); ++i) ++weights[random.below(weights.size())];
-}
-
-// Quantile with linear interpolation between order statistics (type 7 of Hyndman & Fan 1996).
-double quantile(const std::vector<double>& sorted, double share) {
-  const double place = share * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<std::size_t>(place);
-  const std::size_t high = std::min(low + 1, sorted.size() - 1);
-  return sorted[low] + (place - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
-
-Interval interval_of(std::vector<double>& values) {
-  std::sort(values.begin(), values.end());
-  return {.low = quantile(values, 0.025), .high = quantile(values, 0.975)};
 }
 
 // The stage that lost a question, empty when it was answered rightly.
@@ -161,7 +132,7 @@ Metrics compute_metrics(const std::vector<Outcome>& outcomes, const BootstrapOpt
   std::vector<std::uint32_t> weights(outcomes.size(), 1);
   const Values values = weigh(outcomes, order, weights);
   std::array<std::vector<double>, metric_count> drawn;
-  Random random(options.seed);
+  BootstrapRandom random(options.seed);
   for (std::size_t i = 0; i < options.resamples; ++i) {
     draw(random, weights);
     const Values resample = weigh(outcomes, order, weights);
@@ -271,7 +242,7 @@ base::Result<Comparison> compare(const std::vector<Record>& a, const std::vector
   std::vector<std::uint32_t> weights(of_a.size(), 1);
   const Values first_a = weigh(of_a, order_a, weights), first_b = weigh(of_b, order_b, weights);
   std::array<std::vector<double>, compared.size()> differences;
-  Random random(options.seed);
+  BootstrapRandom random(options.seed);
   for (std::size_t i = 0; i < options.resamples; ++i) {
     draw(random, weights);
     const Values drawn_a = weigh(of_a, order_a, weights), drawn_b = weigh(of_b, order_b, weights);

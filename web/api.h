@@ -3,9 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "kb/store.h"
@@ -15,6 +18,10 @@
 #include "web/metrics.h"
 #include "web/problem.h"
 #include "web/query.h"
+
+namespace askbase::kb::embedding {
+class KbEmbeddings;
+}
 
 namespace askbase::web {
 
@@ -32,10 +39,26 @@ class ExampleQuestions {
   std::map<base::Language, Entry> entries_;
 };
 
+// The KB's embeddings, read when they are first asked for, and anew when others were trained. Thread-safe.
+class SimilarEntities {
+ public:
+  explicit SimilarEntities(std::filesystem::path kb_folder) : folder_(std::move(kb_folder)) {}
+  // Null when none were trained. Errors: corrupt, io, unsupported, invalid_argument (of another KB).
+  base::Result<std::shared_ptr<const kb::embedding::KbEmbeddings>> get(const kb::View& view);
+
+ private:
+  const std::filesystem::path folder_;
+  std::mutex mutex_;
+  std::shared_ptr<const kb::embedding::KbEmbeddings> embeddings_;
+  std::filesystem::file_time_type time_;
+  std::uintmax_t size_ = 0;
+};
+
 struct ApiContext {
   const qa::Engine& engine;
   Metrics& metrics;
   ExampleQuestions& examples;
+  SimilarEntities& similar;
   std::size_t max_question_code_points = 2000;
 };
 
@@ -53,6 +76,8 @@ ApiResult ask_query(const ApiContext& context, const Query& query);
 ApiResult search_entities(const ApiContext& context, const Query& query);
 // GET /entities/{id}?lang=&limit=&offset=&direction=
 ApiResult show_entity(const ApiContext& context, const std::string& id, const Query& query);
+// GET /entities/{id}/similar?lang=&limit=
+ApiResult similar_entities(const ApiContext& context, const std::string& id, const Query& query);
 // GET /suggest?q=&lang=&limit=
 ApiResult suggest(const ApiContext& context, const Query& query);
 

@@ -23,6 +23,7 @@ enum Route : std::size_t {
   route_ask,
   route_entities,
   route_entity,
+  route_similar,
   route_suggest,
   route_livez,
   route_readyz,
@@ -37,6 +38,7 @@ std::vector<std::string> route_names() {
   return {"/api/v1/ask",
           "/api/v1/entities",
           "/api/v1/entities/{id}",
+          "/api/v1/entities/{id}/similar",
           "/api/v1/suggest",
           "/livez",
           "/readyz",
@@ -46,13 +48,14 @@ std::vector<std::string> route_names() {
           "other"};
 }
 
-constexpr std::string_view entity_path = "/api/v1/entities/";
+constexpr std::string_view entity_path = "/api/v1/entities/", similar_end = "/similar";
 
 // The page takes everything from here and runs no script of anyone else's.
 constexpr std::string_view page_policy =
     "default-src 'self'; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-Route route_of(std::string_view path) {
+// raw_path: not decoded, so that an id which ends in "/similar" can be asked for with its slashes encoded.
+Route route_of(std::string_view path, std::string_view raw_path) {
   struct Entry {
     std::string_view path;
     Route route;
@@ -67,7 +70,10 @@ Route route_of(std::string_view path) {
   for (const Entry& entry : exact) {
     if (path == entry.path) return entry.route;
   }
-  if (path.starts_with(entity_path) && path.size() > entity_path.size()) return route_entity;
+  if (path.starts_with(entity_path) && path.size() > entity_path.size()) {
+    const bool similar = raw_path.ends_with(similar_end) && path.size() > entity_path.size() + similar_end.size();
+    return similar ? route_similar : route_entity;
+  }
   return path.starts_with("/api/") ? route_other : route_page;
 }
 
@@ -77,12 +83,13 @@ std::string_view allowed_methods(Route route) {
 
 class ServerImpl final : public Server {
  public:
-  ServerImpl(qa::Engine& engine, const ServerOptions& options)
+  ServerImpl(const kb::Store& store, qa::Engine& engine, const ServerOptions& options)
       : options_(options),
         engine_(engine),
         metrics_(route_names()),
         assets_(options.ui_folder),
-        context_{engine, metrics_, examples_, options.max_question_code_points} {}
+        similar_(store.storage().folder()),
+        context_{engine, metrics_, examples_, similar_, options.max_question_code_points} {}
 
   base::Status listen() {
     std::string& base = options_.base_path;
@@ -161,7 +168,7 @@ class ServerImpl final : public Server {
       }
       path.remove_prefix(options_.base_path.size());
     }
-    route = route_of(path);
+    route = route_of(path, std::string_view(request.target).substr(0, request.target.find('?')));
     const bool reads = request.method == "GET" || request.method == "HEAD";
     if (request.method == "OPTIONS") return options_response(allowed_methods(route));
     if (!reads && !(route == route_ask && request.method == "POST")) {
@@ -183,6 +190,10 @@ class ServerImpl final : public Server {
         return json(search_entities(context_, *query));
       case route_entity:
         return json(show_entity(context_, std::string(path.substr(entity_path.size())), *query));
+      case route_similar: {
+        path.remove_suffix(similar_end.size());
+        return json(similar_entities(context_, std::string(path.substr(entity_path.size())), *query));
+      }
       case route_suggest:
         return json(suggest(context_, *query));
       case route_livez:
@@ -279,6 +290,7 @@ class ServerImpl final : public Server {
   Metrics metrics_;
   Assets assets_;
   ExampleQuestions examples_;
+  SimilarEntities similar_;
   ApiContext context_;
   std::string openapi_;
   std::unique_ptr<HttpServer> http_;
@@ -286,9 +298,9 @@ class ServerImpl final : public Server {
 
 }  // namespace
 
-base::Result<std::unique_ptr<Server>> Server::start(kb::Store&, qa::Engine& engine,
+base::Result<std::unique_ptr<Server>> Server::start(kb::Store& store, qa::Engine& engine,
                                                     const ServerOptions& options) {
-  auto server = std::make_unique<ServerImpl>(engine, options);
+  auto server = std::make_unique<ServerImpl>(store, engine, options);
   if (base::Status listening = server->listen(); !listening)
     return tl::unexpected(std::move(listening.error()));
   return server;

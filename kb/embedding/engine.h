@@ -14,11 +14,11 @@
 namespace askbase::kb::embedding {
 
 struct EpochReport {
-  double loss = 0;             // mean of a fact asked for at both ends, without regularisation
-  std::uint64_t facts = 0;     // facts that were trained on
-  std::uint64_t pairs = 0;     // of a fact and a negative, for the margin loss
-  std::uint64_t active = 0;    // pairs with a loss above zero
-  bool finished = true;        // false: stopped by the caller
+  double loss = 0;           // mean of a fact asked for at both ends, without regularisation
+  std::uint64_t facts = 0;   // facts that were trained on
+  std::uint64_t pairs = 0;   // of a fact and a negative, for the margin loss
+  std::uint64_t active = 0;  // pairs with a loss above zero
+  bool finished = true;      // false: stopped by the caller
 };
 
 template <typename T>

@@ -116,8 +116,8 @@ std::vector<FactRanks> rank_facts(const Model<float>& model, const Tables<float>
   }
   // Facts by the query they pose, so that each is scored once; by relation first, for models that project.
   struct Place {
-    Query asked;              // of the model: with inverse relations always for the tail
-    Side side = Side::tail;   // of the fact
+    Query asked;             // of the model: with inverse relations always for the tail
+    Side side = Side::tail;  // of the fact
     std::size_t fact = 0;
   };
   std::vector<Place> places;

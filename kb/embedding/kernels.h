@@ -150,7 +150,8 @@ struct ComplExKernel : PlainKernel<T, DotCompare<T>> {
     const Index half = width / 2;
     const T s = missing == Side::tail ? T(1) : T(-1);
     for (Index i = 0; i < half; i += kGroup) {
-      const Vector<T> ar = load(a + i), ai = load(a + half + i), rr = load(r + i), ri = s * load(r + half + i);
+      const Vector<T> ar = load(a + i), ai = load(a + half + i), rr = load(r + i),
+                      ri = s * load(r + half + i);
       store<T>(q + i, ar * rr - ai * ri);
       store<T>(q + half + i, ar * ri + ai * rr);
     }
@@ -159,7 +160,8 @@ struct ComplExKernel : PlainKernel<T, DotCompare<T>> {
     const Index half = width / 2;
     const T s = missing == Side::tail ? T(1) : T(-1);
     for (Index i = 0; i < half; i += kGroup) {
-      const Vector<T> ar = load(a + i), ai = load(a + half + i), rr = load(r + i), ri = s * load(r + half + i);
+      const Vector<T> ar = load(a + i), ai = load(a + half + i), rr = load(r + i),
+                      ri = s * load(r + half + i);
       const Vector<T> gr = load(dq + i), gi = load(dq + half + i);
       store<T>(da + i, load(da + i) + gr * rr + gi * ri);
       store<T>(da + half + i, load(da + half + i) + gi * rr - gr * ri);
@@ -291,8 +293,7 @@ auto with_kernel(const ModelConfig& config, Use&& use) {
     case ModelKind::transr:
       return l1 ? use(TransRKernel<T, L1Compare<T>>(config)) : use(TransRKernel<T, L2Compare<T>>(config));
     case ModelKind::rotate:
-      return l1 ? use(RotatEKernel<T, ModuliCompare<T>>(config))
-                : use(RotatEKernel<T, L2Compare<T>>(config));
+      return l1 ? use(RotatEKernel<T, ModuliCompare<T>>(config)) : use(RotatEKernel<T, L2Compare<T>>(config));
     case ModelKind::distmult:
       return use(DistMultKernel<T>(config));
     case ModelKind::complex:

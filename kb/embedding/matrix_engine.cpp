@@ -1,7 +1,6 @@
-// Training by matrix products. For a batch of queries Q (B, w) and candidates C (N, w), the scores are made of
-// Q C^T; with G = d loss / d scores, dQ = G C and dC = G^T Q. The L2 norm needs no more: with
-// d_ij = |q_i - c_j| from |q|^2 + |c|^2 - 2 q.c and W = G / d, dQ = W C - rowsum(W) Q and
-// dC = W^T Q - colsum(W) C.
+// Training by matrix products. For a batch of queries Q (B, w) and candidates C (N, w), the scores are made
+// of Q C^T; with G = d loss / d scores, dQ = G C and dC = G^T Q. The L2 norm needs no more: with d_ij = |q_i
+// - c_j| from |q|^2 + |c|^2 - 2 q.c and W = G / d, dQ = W C - rowsum(W) Q and dC = W^T Q - colsum(W) C.
 //
 // A query stands once in an epoch with all its answers: the gradients are those of the single facts (when
 // they share a batch), for the price of one.
@@ -305,7 +304,8 @@ class MatrixEngine final : public Engine<T> {
   }
   std::pair<const T*, const T*> dropped(Index i, const T* anchor, const T* relation) {
     for (Index k = 0; k < anchor_mask_.cols(); ++k) anchor_[at(k)] = anchor[k] * anchor_mask_(i, k);
-    for (Index k = 0; k < relation_mask_.cols(); ++k) relation_row_[at(k)] = relation[k] * relation_mask_(i, k);
+    for (Index k = 0; k < relation_mask_.cols(); ++k)
+      relation_row_[at(k)] = relation[k] * relation_mask_(i, k);
     return {anchor_.data(), relation_row_.data()};
   }
 
@@ -314,8 +314,8 @@ class MatrixEngine final : public Engine<T> {
     std::vector<std::uint32_t> excluded;
   };
 
-  // Scores rows [row, row + count) of the pass that begins with query `begin`, and turns them into the weights
-  // of the gradient; makes the gradients of their queries.
+  // Scores rows [row, row + count) of the pass that begins with query `begin`, and turns them into the
+  // weights of the gradient; makes the gradients of their queries.
   void score_tile(const TrainState<T>& state, std::span<const std::uint32_t> batch, Index begin, Index row,
                   Index count, Scratch& scratch) {
     const bool all = options_.negatives == 0;
@@ -367,7 +367,8 @@ class MatrixEngine final : public Engine<T> {
     const nn::View<T> d_queries = d_queries_.view().rows_from(begin + row, count);
     nn::gemm<T>(nn::Op::none, nn::Op::none, T(1), tile, candidates_, T(0), d_queries);
     if (!l2_) return;
-    for (Index i = 0; i < count; ++i) add_scaled(d_queries.row(i), -total(tile.row(i), n), queries.row(i), width_);
+    for (Index i = 0; i < count; ++i)
+      add_scaled(d_queries.row(i), -total(tile.row(i), n), queries.row(i), width_);
   }
 
   // In place: dot products become minus the distances, which are kept as well.
@@ -394,7 +395,8 @@ class MatrixEngine final : public Engine<T> {
     } else {
       for (std::size_t c = 0; c < candidate_ids_.size(); ++c) {
         touch(candidate_ids_[c], T(0));
-        add_scaled(d_entities_.row(candidate_ids_[c]), T(1), d_candidates_.row(static_cast<Index>(c)), width_);
+        add_scaled(d_entities_.row(candidate_ids_[c]), T(1), d_candidates_.row(static_cast<Index>(c)),
+                   width_);
       }
     }
     std::vector<T> d_anchor(at(width_)), d_relation(at(model_.relation_width()));

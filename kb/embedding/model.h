@@ -2,11 +2,11 @@
 //
 //   h, r, t: rows of the tables of entities and relations; |.| the L1 or L2 norm
 //   TransE    -|h + r - t|                                Bordes et al. 2013, eq. 1
-//   TransH    -|(h - w(w.h)) + d - (t - w(w.t))|          Wang et al. 2014, section 3.1; relation row: d, w; |w| = 1
-//   TransR    -|M h + r - M t|                            Lin et al. 2015, eq. 8; relation row: r, M by rows
-//   RotatE    -|h o e^(i theta) - t|                      Sun et al. 2019, eq. 2; h, t complex; relation row: theta
-//   DistMult  sum_i h_i r_i t_i                           Yang et al. 2015, eq. 2
-//   ComplEx   Re(sum_i h_i r_i conj(t_i))                 Trouillon et al. 2016, eq. 9; all complex
+//   TransH    -|(h - w(w.h)) + d - (t - w(w.t))|          Wang et al. 2014, section 3.1; relation row: d, w;
+//   |w| = 1 TransR    -|M h + r - M t|                            Lin et al. 2015, eq. 8; relation row: r, M
+//   by rows RotatE    -|h o e^(i theta) - t|                      Sun et al. 2019, eq. 2; h, t complex;
+//   relation row: theta DistMult  sum_i h_i r_i t_i                           Yang et al. 2015, eq. 2 ComplEx
+//   Re(sum_i h_i r_i conj(t_i))                 Trouillon et al. 2016, eq. 9; all complex
 //
 // TransE with L2 is the norm itself, not its square. RotatE with L1 sums the moduli, as its authors do.
 //

@@ -12,10 +12,12 @@ namespace askbase::kb::embedding {
 
 // Of a fact with score s and its negatives with scores s_j; x = margin + s.
 //   margin            sum_j max(0, margin - s + s_j)                                Bordes et al. 2013, eq. 2
-//   logistic          log(1 + exp(-x)) + sum_j log(1 + exp(x_j))                    Trouillon et al. 2016, eq. 10
-//   self_adversarial  log(1 + exp(-x)) + sum_j p_j log(1 + exp(x_j)),               Sun et al. 2019, eq. 5-6
+//   logistic          log(1 + exp(-x)) + sum_j log(1 + exp(x_j))                    Trouillon et al. 2016,
+//   eq. 10 self_adversarial  log(1 + exp(-x)) + sum_j p_j log(1 + exp(x_j)),               Sun et al. 2019,
+//   eq. 5-6
 //                     p = softmax(temperature * s_j), taken as constant
-//   cross_entropy     log(exp(s) + sum_j exp(s_j)) - s                              Lacroix et al. 2018, eq. 3
+//   cross_entropy     log(exp(s) + sum_j exp(s_j)) - s                              Lacroix et al. 2018, eq.
+//   3
 // In cross-entropy, scores from K shared negatives of N entities are weighted by N / K, so that it estimates
 // the loss over all of them.
 enum class LossKind : std::uint8_t { margin, logistic, self_adversarial, cross_entropy };
@@ -58,12 +60,13 @@ struct TrainOptions {
   double dropout = 0;      // of the numbers of anchors and relations, with shared or all negatives
   // A query with k answers counts k^power times, so 1 is every fact the same, below 1 gives rare ones more.
   double power = 1;
-  bool reciprocal = false;      // heads are asked for by an inverse relation of its own (Lacroix et al. 2018)
-  bool unit_entities = false;   // entities are scaled back to length 1 (Bordes et al. 2013)
+  bool reciprocal = false;     // heads are asked for by an inverse relation of its own (Lacroix et al. 2018)
+  bool unit_entities = false;  // entities are scaled back to length 1 (Bordes et al. 2013)
   std::uint64_t seed = 1;
   int threads = 1;
   // The same numbers every time: threads then share matrix products only. Without it, sampled negatives are
-  // trained lock-free (Hogwild, Recht et al. 2011), and results differ from run to run with two threads or more.
+  // trained lock-free (Hogwild, Recht et al. 2011), and results differ from run to run with two threads or
+  // more.
   bool deterministic = false;
   // Early stopping: validated every so many epochs; ends when the MRR has not risen for `patience` of these.
   std::uint64_t validate_every = 5, patience = 10;

@@ -11,8 +11,8 @@ namespace askbase::kb::embedding {
 template <typename T>
 struct TrainState {
   Tables<T> values;
-  Tables<T> squares;  // Adagrad: sums of squares; Adam: their running means; empty for SGD
-  Tables<T> means;    // Adam: running means; else empty
+  Tables<T> squares;        // Adagrad: sums of squares; Adam: their running means; empty for SGD
+  Tables<T> means;          // Adam: running means; else empty
   std::uint64_t epoch = 0;  // finished ones
   std::uint64_t batch = 0;  // finished ones of the epoch begun
   std::uint64_t step = 0;   // updates so far, for Adam
