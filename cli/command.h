@@ -98,6 +98,7 @@ void add_restore(const Command& askbase);
 void add_upgrade(const Command& askbase);
 void add_export(const Command& askbase);
 void add_serve(const Command& askbase);
+void add_embed(const Command& askbase);
 void add_eval(const Command& askbase);  // and its tasks
 
 // The KB of the globals, to read or to change.

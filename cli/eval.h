@@ -7,5 +7,6 @@ namespace askbase::cli {
 
 void add_eval_kbqa(const Command& eval);
 void add_eval_compare(const Command& eval);
+void add_eval_link_prediction(const Command& eval);
 
 }  // namespace askbase::cli

@@ -140,6 +140,7 @@ int run(int argc, char** argv) {
   add_restore(askbase);
   add_upgrade(askbase);
   add_export(askbase);
+  add_embed(askbase);
   add_eval(askbase);
 
   try {
