@@ -72,21 +72,18 @@ class Weights {
     });
   }
   void add_views(const Parameters<T>& p, const std::string& prefix, std::vector<NamedView<T>>& views) {
-    each(
-        p,
-        [&](Matrix<T>& mine, View<const T>) {
-          views.push_back({prefix, mine.view()});
-        },
-        &views);
+    for (ParameterId id = 0; id < p.count(); ++id) {
+      if (!p.options(id).frozen) {
+        views.push_back({prefix + p.name(id), values_[static_cast<std::size_t>(id)].view()});
+      }
+    }
   }
 
  private:
   template <typename Visit>
-  void each(const Parameters<T>& p, Visit&& visit, std::vector<NamedView<T>>* named = nullptr) {
+  void each(const Parameters<T>& p, Visit&& visit) {
     for (ParameterId id = 0; id < p.count(); ++id) {
-      if (p.options(id).frozen) continue;
-      visit(values_[static_cast<std::size_t>(id)], p[id]);
-      if (named != nullptr) named->back().name += p.name(id);
+      if (!p.options(id).frozen) visit(values_[static_cast<std::size_t>(id)], p[id]);
     }
   }
   std::vector<Matrix<T>> values_;
@@ -113,11 +110,7 @@ class Run {
     ASKBASE_TRY(begin());
     bool stopped_by_time = false;
     while (state_.evaluation_due || !finished()) {
-      if (base::check_interrupt()) {
-        // Between two steps: nothing asks to stop.
-      } else {
-        return interrupted();
-      }
+      if (!base::check_interrupt()) return interrupted();
       if (config_.minutes > 0 && seconds_since(start_) >= config_.minutes * 60) {
         stopped_by_time = true;
         break;
@@ -206,7 +199,6 @@ class Run {
       planned_epoch_ = state_.epoch;
       task_.begin_epoch(state_.epoch);
     }
-    for (WorkerPart& part : parts_) part = {};
     parts_.assign(static_cast<std::size_t>(workers_), {});
     const Index last = std::min<Index>(batches_.count(), state_.batch + config_.accumulate);
     for (Index batch = state_.batch; batch < last; ++batch) run_batch(batch, batch == state_.batch);
