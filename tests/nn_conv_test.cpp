@@ -25,7 +25,9 @@ TEST_CASE_TEMPLATE("convolutions of every padding are PyTorch's", T, float, doub
   const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-8;
   int checked = 0;
   const auto cases = golden("conv.json");
-  for (const auto& [name, expected] : cases.items()) {
+  for (const auto& item : cases.items()) {
+    const std::string& name = item.key();
+    const nlohmann::json& expected = item.value();
     if (!name.starts_with("conv ")) continue;
     INFO(name);
     const auto padding = padding_by_name(expected["padding"].template get<std::string>());
@@ -170,9 +172,13 @@ TEST_CASE("weighted windows: gradients of rows and weights are differences") {
 
 TEST_CASE("ABCNN blocks of all three kinds and without attention are Yin's") {
   const auto cases = golden("conv.json");
-  for (const auto& [name, before, after] :
-       {std::tuple("bcnn", false, false), std::tuple("abcnn1", true, false),
-        std::tuple("abcnn2", false, true), std::tuple("abcnn3", true, true)}) {
+  struct Kind {
+    std::string name;
+    bool before, after;
+  };
+  for (const Kind& kind : {Kind{"bcnn", false, false}, Kind{"abcnn1", true, false},
+                           Kind{"abcnn2", false, true}, Kind{"abcnn3", true, true}}) {
+    const std::string& name = kind.name;
     INFO(name);
     const auto& expected = cases.at(name);
     Parameters<double> p;
@@ -195,7 +201,7 @@ TEST_CASE("ABCNN blocks of all three kinds and without attention are Yin's") {
     CHECK(difference(dx0, matrix_of(expected["dx0"])) < 1e-8);
     CHECK(difference(dx1, matrix_of(expected["dx1"])) < 1e-8);
     test::check_gradients(p, g, expected["gradients"], 1e-8, "b.");
-    if (before) {
+    if (kind.before) {
       const Matrix<double> matrix = matrix_of(expected["matrix"]);
       const View<const double> a = block.attention_before(cache, 0);
       CHECK(difference(a, View<const double>(matrix.data(), 3, 4)) < 1e-9);
