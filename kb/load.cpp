@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/progress.h"
+#include "base/sha256.h"
 #include "base/text.h"
 #include "kb/jsonl_reader.h"
 #include "kb/load_files.h"
@@ -144,7 +145,7 @@ base::Status Loader::plan_tables() {
 
 // Of the content and of everything that decides what facts it gives.
 base::Result<std::string> Loader::hash_of(const SourceToLoad& source) const {
-  Sha256 hash;
+  base::Sha256 hash;
   hash.append_text(kReading);
   hash.append_text(options_.skip_bad ? "skip" : "strict");
   hash.append_text(options_.base_iri);

@@ -4,13 +4,13 @@
 #include <cerrno>
 #include <cstdlib>
 #include <fcntl.h>
-#include <openssl/evp.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <utility>
 
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/sha256.h"
 #include "base/text.h"
 
 namespace askbase::kb {
@@ -131,35 +131,6 @@ Format format_from_path(const std::filesystem::path& path) {
   return format_from_name(std::string_view(ending).substr(1)).value_or(Format::unknown);
 }
 
-struct Sha256::State {
-  EVP_MD_CTX* context = EVP_MD_CTX_new();
-};
-
-Sha256::Sha256() : state_(std::make_unique<State>()) {
-  EVP_DigestInit_ex(state_->context, EVP_sha256(), nullptr);
-}
-Sha256::~Sha256() { EVP_MD_CTX_free(state_->context); }
-
-void Sha256::append(std::string_view bytes) { EVP_DigestUpdate(state_->context, bytes.data(), bytes.size()); }
-
-void Sha256::append_text(std::string_view text) {
-  append(std::to_string(text.size()) + ":");
-  append(text);
-}
-
-std::string Sha256::hex() {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
-  unsigned size = 0;
-  EVP_DigestFinal_ex(state_->context, digest.data(), &size);
-  constexpr std::string_view digits = "0123456789abcdef";
-  std::string out;
-  for (unsigned i = 0; i < size; ++i) {
-    out += digits[digest[i] >> 4];
-    out += digits[digest[i] & 15];
-  }
-  return out;
-}
-
 base::Result<LoadFile> LoadFile::open(
     const std::filesystem::path& path, const LoadOptions& options,
     const std::function<base::Result<std::filesystem::path>()>& temporary_folder) {
@@ -207,7 +178,7 @@ base::Status LoadFile::check_unchanged() const {
 base::Result<std::string> LoadFile::hash() const {
   const int fd = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
   if (fd < 0) return tl::unexpected(base::io_error(errno, "cannot read", name_));
-  Sha256 hash;
+  base::Sha256 hash;
   std::string buffer(kBlock, '\0');
   base::Status status;
   while (status) {

@@ -17,23 +17,6 @@
 
 namespace askbase::kb {
 
-// SHA-256, of what is appended in turn. One thread.
-class Sha256 {
- public:
-  Sha256();
-  ~Sha256();
-  Sha256(const Sha256&) = delete;
-  Sha256& operator=(const Sha256&) = delete;
-  void append(std::string_view bytes);
-  // With its length in front, so that two texts cannot run into each other.
-  void append_text(std::string_view text);
-  std::string hex();  // ends it
-
- private:
-  struct State;
-  std::unique_ptr<State> state_;
-};
-
 // A file that can be read as often as needed.
 class LoadFile {
  public:

@@ -34,8 +34,9 @@ void Batches::plan(std::int64_t epoch) {
   if (config_.shuffle) {
     random.shuffle(shuffled);
     if (config_.sort_window > 1) {
-      const std::size_t window = std::min(
-          n, static_cast<std::size_t>(config_.max_examples) * static_cast<std::size_t>(config_.sort_window));
+      const auto most = static_cast<std::size_t>(config_.max_examples);
+      const auto batches = static_cast<std::size_t>(config_.sort_window);
+      const std::size_t window = most > n / batches ? n : most * batches;  // the product may not fit
       for (std::size_t begin = 0; begin < n; begin += window) {
         const auto first = shuffled.begin() + static_cast<Index>(begin);
         const auto last = shuffled.begin() + static_cast<Index>(std::min(n, begin + window));

@@ -444,7 +444,7 @@ class Run {
                 "the same command with --resume goes on from there");
   }
 
-  RunDescription describe() const;
+  const RunDescription& describe();
 
   TrainingResult result(bool stopped_by_time) {
     TrainingResult r;
@@ -480,6 +480,7 @@ class Run {
   std::vector<WorkerPart> parts_;
   Weights<T> average_, before_mean_, best_;
   TrainingState state_;
+  RunDescription description_;  // made once: the frozen weights may be many
   double rate_ = 0.0, step_seconds_ = 0.0;
   Index examples_ = 0;  // of this call
   std::unique_ptr<CurveWriter> curves_;
@@ -488,8 +489,9 @@ class Run {
 };
 
 template <typename T>
-RunDescription Run<T>::describe() const {
-  RunDescription run;
+const RunDescription& Run<T>::describe() {
+  RunDescription& run = description_;
+  if (!run.empty()) return run;
   const auto add = [&run](const char* key, const auto& value) {
     if constexpr (std::is_arithmetic_v<std::decay_t<decltype(value)>>) {
       run.emplace_back(key, number(static_cast<double>(value)));
@@ -563,6 +565,14 @@ Result<TrainingResult> train(TrainingTask<T>& task, Parameters<T>& p, const Trai
   if (config.accumulate < 1 || config.accumulate > kMostAccumulated || config.workers < 0 ||
       config.workers > kMostWorkers || team.size() > kMostWorkers) {
     return fail(ErrorCode::invalid_argument, config.name + ": accumulate and workers must lie in 1 .. 1024");
+  }
+  const ScheduleConfig& schedule = config.schedule;
+  if ((schedule.kind != ScheduleKind::constant ||
+       (schedule.warmup_share > 0 && schedule.warmup_steps == 0)) &&
+      config.epochs <= 0 && config.steps <= 0 && schedule.total_steps <= 0) {
+    return fail(
+        ErrorCode::invalid_argument,
+        config.name + ": a learning rate that changes over the run needs epochs, steps or total_steps");
   }
   if (config.resume && config.checkpoint.empty()) {
     return fail(ErrorCode::invalid_argument, config.name + ": no checkpoint is named to resume from");

@@ -137,6 +137,30 @@ TEST_CASE("a failed write leaves the old content") {
   }
 }
 
+TEST_CASE("a file made piece by piece replaces the old one at its end, or not at all") {
+  const test::ScratchFolder folder;
+  put(folder / "f", "old");
+  {
+    auto abandoned = AtomicFile::create(folder / "f");
+    REQUIRE(abandoned.has_value());
+    REQUIRE(abandoned->write("half of"));
+    CHECK(entries(folder.path()) == 2);
+  }
+  CHECK(*read_file(folder / "f") == "old");
+  CHECK(entries(folder.path()) == 1);
+  auto file = AtomicFile::create(folder / "f");
+  REQUIRE(file.has_value());
+  AtomicFile moved = std::move(*file);
+  REQUIRE(moved.write("new "));
+  REQUIRE(moved.write("content"));
+  CHECK(*read_file(folder / "f") == "old");
+  REQUIRE(moved.commit());
+  CHECK(*read_file(folder / "f") == "new content");
+  CHECK(entries(folder.path()) == 1);
+  CHECK(AtomicFile::create(folder.path()).error().code == ErrorCode::io);
+  CHECK(AtomicFile::create(folder / "none" / "f").error().code == ErrorCode::not_found);
+}
+
 TEST_CASE("folders") {
   const test::ScratchFolder scratch;
   CHECK(make_directories(scratch / "a/b/c").has_value());

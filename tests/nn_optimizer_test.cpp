@@ -287,6 +287,11 @@ TEST_CASE("batches: every example once an epoch, similar lengths, limits kept, t
   }
   CHECK(!same_as_other);
 
+  // Limits beyond any size: one batch.
+  Batches whole(lengths, {.max_examples = Index{1} << 62, .sort_window = Index{1} << 62}, 1);
+  whole.plan(0);
+  CHECK(whole.count() == 1);
+
   Batches in_order(lengths, {.max_examples = 10, .shuffle = false}, 1);
   in_order.plan(5);
   CHECK(in_order.count() == 101);

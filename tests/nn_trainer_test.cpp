@@ -1,9 +1,10 @@
 // The training loop: what it learns, that it does the same every time, that it stops and goes on, what it
 // refuses.
-#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <fstream>
 #include <sys/resource.h>
+#include <thread>
 
 #include "base/file.h"
 #include "base/interrupt.h"
@@ -539,10 +540,32 @@ TEST_CASE("what cannot be trained is refused; progress tells loss and rate") {
   config.accumulate = 0;
   CHECK(train(task, p, config, team).error().code == ErrorCode::invalid_argument);
   config.accumulate = 1;
+  config.epochs = 0;
+  config.minutes = 1;
+  CHECK(train(task, p, config, team).error().message.find("a learning rate that changes") !=
+        std::string::npos);
+  config.epochs = 1;
   task.train.clear();
   CHECK(train(task, p, config, team).error().code == ErrorCode::bad_input);
-  base::Progress progress("train", 10, "examples", [](const std::string&) {});
-  progress.note("loss 1.0");
+
+  // Work of less than a second shows nothing, so this one sleeps.
+  class Slow : public TrainingTask<float> {
+   public:
+    Index example_count() const override { return 3; }
+    LossSum loss(const Parameters<float>&, const Shard& shard, Gradients<float>&, const Context&) override {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1050));
+      return {0.5 * static_cast<double>(shard.examples.size()), static_cast<double>(shard.examples.size())};
+    }
+  };
+  Slow slow;
+  std::vector<std::string> lines;
+  config.progress = true;
+  config.name = "train slow";
+  config.progress_sink = [&](const std::string& line) { lines.push_back(line); };
+  REQUIRE(train(slow, p, config, team).has_value());
+  REQUIRE(!lines.empty());
+  CHECK_MESSAGE(lines.back().starts_with("train slow: 3 examples, 3/s"), lines.back());
+  CHECK_MESSAGE(lines.back().ends_with("loss 0.5000"), lines.back());
 }
 
 TEST_CASE("curves: records come back, broken files are named, the page stands alone") {
