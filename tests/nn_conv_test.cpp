@@ -182,9 +182,13 @@ TEST_CASE("ABCNN blocks of all three kinds and without attention are Yin's") {
     INFO(name);
     const auto& expected = cases.at(name);
     Parameters<double> p;
-    const AbcnnBlock<double> block(
-        p, "b",
-        {.in = 3, .out = 2, .kernel = 2, .attention_before = before, .attention_after = after, .longest = 5});
+    const AbcnnBlock<double> block(p, "b",
+                                   {.in = 3,
+                                    .out = 2,
+                                    .kernel = 2,
+                                    .attention_before = kind.before,
+                                    .attention_after = kind.after,
+                                    .longest = 5});
     test::set_parameters(p, expected["parameters"], "b.");
     const Both<Segments> segments{segments_of({3, 5}), segments_of({4, 2})};
     const Matrix<double> x0 = matrix_of(expected["x0"]), x1 = matrix_of(expected["x1"]);
