@@ -185,8 +185,11 @@ base::Result<int> run_embed(EmbedArguments arguments, const Globals& globals) {
   embedding::RunOptions run;
   run.checkpoint = checkpoint;
   run.go_on = [] { return !base::interrupted(); };
-  base::Progress progress("training", 1000, "thousandths");
-  run.on_progress = [&](double share) { progress.update(static_cast<std::uint64_t>(1000 * share)); };
+  const std::uint64_t visits = options.epochs * material.train.size();
+  base::Progress progress("training", visits, "facts");
+  run.on_progress = [&](double share) {
+    progress.update(static_cast<std::uint64_t>(share * static_cast<double>(visits)));
+  };
   run.on_epoch = [&](const embedding::EpochSummary& epoch) {
     if (!epoch.mrr && epoch.epoch % 10 != 1) return;
     say("epoch " + std::to_string(epoch.epoch) + ": loss " + decimal(epoch.loss, 4) +

@@ -112,6 +112,8 @@ TEST_CASE("openapi: every response is as described") {
   check("/api/v1/entities", "get", connection.get("/api/v1/entities"));
   check("/api/v1/entities/{id}", "get", connection.get("/api/v1/entities/urn:x:freedonia?limit=10"));
   check("/api/v1/entities/{id}", "get", connection.get("/api/v1/entities/urn:x:none"));
+  check("/api/v1/entities/{id}/similar", "get", connection.get("/api/v1/entities/urn:x:freedonia/similar"));
+  check("/api/v1/entities/{id}/similar", "get", connection.get("/api/v1/entities/urn:x:none/similar"));
   check("/api/v1/suggest", "get", connection.get("/api/v1/suggest?q=area+of+Freed"));
   for (const char* path : {"/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/"})
     check(path, "get", connection.get(path));

@@ -209,6 +209,7 @@ struct TransHKernel {
   void constrain_relation(T* r) const {
     T* w = r + width;
     const T length = std::sqrt(squares(w, width));
+    if (std::abs(length - T(1)) < T(1e-6)) return;  // as near as float gets
     if (length > T(0)) {
       for (Index i = 0; i < width; ++i) w[i] /= length;
     } else {

@@ -96,7 +96,11 @@ struct RowLoss {
     if (kind == LossKind::self_adversarial) {
       scratch.resize(at(n));
       const T top = largest(scores, n, std::numeric_limits<T>::lowest());
-      for (Index j = 0; j < n; ++j) scratch[at(j)] = temperature * (scores[j] - top);
+      // Excluded ones have no chance, whatever the temperature.
+      for (Index j = 0; j < n; ++j) {
+        const bool excluded = scores[j] < std::numeric_limits<T>::lowest();
+        scratch[at(j)] = excluded ? T(-1000) : temperature * (scores[j] - top);
+      }
       nn::exp(scratch.data(), scratch.data(), n);
       const T sum = total(scratch.data(), n);
       const T scale = sum > T(0) ? all / sum : T(0);

@@ -125,7 +125,8 @@ struct Trainer::State {
     };
     if (file.metadata("format") != checkpoint_format) return damaged("it is no checkpoint of embeddings");
     ASKBASE_ASSIGN(const base::Json run, base::parse_json(file.metadata("run")));
-    for (const auto& [key, value] : describe(options, data).items()) {
+    const base::Json wanted = describe(options, data);
+    for (const auto& [key, value] : wanted.items()) {
       const auto found = run.find(key);
       const std::string had = found == run.end() ? "nothing" : base::dump_json(*found),
                         has = base::dump_json(value);

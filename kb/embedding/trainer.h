@@ -40,11 +40,11 @@ struct EpochSummary {
 };
 
 struct RunOptions {
-  std::function<bool()> go_on;                        // asked after each batch
-  std::function<void(const EpochSummary&)> on_epoch;  // after each epoch
-  std::function<void(double share)> on_progress;      // share of the epochs done, now and then
-  std::filesystem::path checkpoint;                   // empty: none
-  std::chrono::seconds checkpoint_every{30};          // at ends of epochs
+  std::function<bool()> go_on = {};                        // asked after each batch
+  std::function<void(const EpochSummary&)> on_epoch = {};  // after each epoch
+  std::function<void(double share)> on_progress = {};      // share of the epochs done, now and then
+  std::filesystem::path checkpoint = {};                   // empty: none
+  std::chrono::seconds checkpoint_every{30};               // at ends of epochs
 };
 
 struct TrainOutcome {
