@@ -29,7 +29,7 @@ std::string line_of(const CurveRecord& record) {
 
 // Colours that keep their distance in light and dark, also for the colour-blind (Okabe and Ito 2008).
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
-constexpr double kWidth = 640, kHeight = 260, kLeft = 64, kRight = 12, kTop = 12, kBottom = 28;
+constexpr double kWidth = 640, kHeight = 260, kLeft = 64, kRight = 24, kTop = 12, kBottom = 28;
 
 std::string escaped(std::string_view text) {
   std::string out;
@@ -109,7 +109,7 @@ std::string chart(const std::string& name, const std::vector<Series>& all) {
   const double y_step = tick_step(y.high - y.low);
   for (double v = std::ceil(y.low / y_step) * y_step; v <= y.high + y_step * 1e-9; v += y_step) {
     const std::string at = format("%.1f", to_y(v));
-    svg += "<line class=\"grid\" x1=\"64\" x2=\"628\" y1=\"" + at + "\" y2=\"" + at +
+    svg += "<line class=\"grid\" x1=\"64\" x2=\"616\" y1=\"" + at + "\" y2=\"" + at +
            "\"/><text x=\"58\" y=\"" + at + "\" dy=\"4\" text-anchor=\"end\">" +
            format("%.4g", std::abs(v) < y_step * 1e-9 ? 0.0 : v) + "</text>\n";
   }
@@ -182,7 +182,9 @@ Result<CurveWriter> CurveWriter::open(const std::filesystem::path& path, std::in
     if (!records && records.error().code != ErrorCode::not_found) return tl::unexpected(records.error());
     if (records) {
       for (const CurveRecord& record : *records) {
-        if (record.step <= last_step) kept += line_of(record);
+        const bool out_of_turn = std::any_of(record.values.begin(), record.values.end(),
+                                             [](const auto& value) { return value.first == kOutOfTurn; });
+        if (record.step <= last_step && !out_of_turn) kept += line_of(record);
       }
     }
   }
@@ -205,7 +207,7 @@ std::string curves_html(std::string_view title, const std::vector<CurveRun>& run
   for (const CurveRun& run : runs) {
     for (const CurveRecord& record : run.records) {
       for (const auto& [name, value] : record.values) {
-        if (!std::isfinite(value)) continue;
+        if (!std::isfinite(value) || name == kOutOfTurn) continue;
         std::vector<Series>& chart = charts[name];
         if (chart.empty()) names.push_back(name);
         if (chart.empty() || chart.back().run != run.name) chart.push_back({run.name, {}});

@@ -20,11 +20,15 @@ struct CurveRecord {
   std::vector<std::pair<std::string, double>> values;
 };
 
+// A value of records at the end of a run that are not in its rhythm (1). A run that goes on drops them.
+inline constexpr const char* kOutOfTurn = "out_of_turn";
+
 // Appends records to a file. Belongs to one thread.
 class CurveWriter {
  public:
-  // Keeps the records up to `last_step` of what the file has (-1: none of them) and drops the later ones,
-  // which a resumed run writes again. A last line that was cut off goes as well. Errors: io, bad_input.
+  // Keeps the records up to `last_step` of what the file has (-1: none of them) and drops the later ones and
+  // those out of turn: a resumed run writes them again. A last line that was cut off goes as well. Errors:
+  // io, bad_input.
   static base::Result<CurveWriter> open(const std::filesystem::path& path, std::int64_t last_step);
 
   // The line is handed to the operating system before this returns.

@@ -13,6 +13,7 @@
 #include "nn/checkpoint.h"
 #include "nn/curves.h"
 #include "nn/random.h"
+#include "nn/weights.h"
 
 namespace askbase::nn {
 
@@ -36,58 +37,6 @@ std::string number(double value) {
   std::snprintf(text, sizeof text, "%.9g", value);
   return text;
 }
-
-// A copy of the weights that are trained: averages, and the best so far.
-template <typename T>
-class Weights {
- public:
-  bool empty() const { return values_.empty(); }
-
-  void copy_from(const Parameters<T>& p) {
-    values_.resize(static_cast<std::size_t>(p.count()));
-    each(p, [&](Matrix<T>& to, View<const T> from) {
-      to.resize(from.rows, from.cols);
-      std::copy(from.data, from.data + from.size(), to.data());
-    });
-  }
-  void copy_to(Parameters<T>& p) const {
-    for (ParameterId id = 0; id < p.count(); ++id) {
-      const Matrix<T>& from = values_[static_cast<std::size_t>(id)];
-      if (from.size() > 0) std::copy(from.data(), from.data() + from.size(), p.mutable_view(id).data);
-    }
-  }
-  void swap_with(Parameters<T>& p) {
-    for (ParameterId id = 0; id < p.count(); ++id) {
-      Matrix<T>& mine = values_[static_cast<std::size_t>(id)];
-      if (mine.size() > 0) std::swap_ranges(mine.data(), mine.data() + mine.size(), p.mutable_view(id).data);
-    }
-  }
-  // this += share * (p - this)
-  void move_towards(const Parameters<T>& p, double share, Team& team) {
-    const T factor = static_cast<T>(share);
-    each(p, [&](Matrix<T>& to, View<const T> from) {
-      team.parallel_for(to.size(), 1 << 15, [&](Index begin, Index end) {
-        for (Index i = begin; i < end; ++i) to.data()[i] += factor * (from.data[i] - to.data()[i]);
-      });
-    });
-  }
-  void add_views(const Parameters<T>& p, const std::string& prefix, std::vector<NamedView<T>>& views) {
-    for (ParameterId id = 0; id < p.count(); ++id) {
-      if (!p.options(id).frozen) {
-        views.push_back({prefix + p.name(id), values_[static_cast<std::size_t>(id)].view()});
-      }
-    }
-  }
-
- private:
-  template <typename Visit>
-  void each(const Parameters<T>& p, Visit&& visit) {
-    for (ParameterId id = 0; id < p.count(); ++id) {
-      if (!p.options(id).frozen) visit(values_[static_cast<std::size_t>(id)], p[id]);
-    }
-  }
-  std::vector<Matrix<T>> values_;
-};
 
 template <typename T>
 class Run {
@@ -125,6 +74,9 @@ class Run {
       if (checkpoint_due()) ASKBASE_TRY(save());
     }
     ASKBASE_TRY(save());
+    const Status concluded = conclude(!stopped_by_time);
+    if (!concluded && concluded.error().code == ErrorCode::cancelled) return interrupted();
+    ASKBASE_TRY(concluded);
     if (progress_) progress_->finish();
     return result(stopped_by_time);
   }
@@ -224,14 +176,24 @@ class Run {
       ++state_.epoch;
       state_.batch = 0;
     }
-    state_.evaluation_due =
-        finished() ||
-        (config_.evaluate_every > 0 ? state_.step % config_.evaluate_every == 0 : state_.batch == 0);
+    state_.evaluation_due = evaluation_in_turn();
     step_seconds_ += seconds_since(began);
     if (progress_) progress_->update(static_cast<std::uint64_t>(examples_));
     if (state_.step % std::max<std::int64_t>(1, config_.log_every) == 0 || state_.evaluation_due)
       return record();
     return {};
+  }
+
+  bool evaluation_in_turn() const {
+    return config_.evaluate_every > 0 ? state_.step % config_.evaluate_every == 0 : state_.batch == 0;
+  }
+
+  // The last record and evaluation of a run that ends between two of them. They come after the checkpoint, so
+  // that a run which goes on with a larger limit is the same as one that had it from the beginning.
+  Status conclude(bool measure) {
+    if (state_.step == 0 || evaluation_in_turn()) return {};
+    if (state_.weight > 0) ASKBASE_TRY(record(true));
+    return measure ? evaluate(true) : Status();
   }
 
   struct WorkerPart {
@@ -315,7 +277,7 @@ class Run {
     return step_seconds_ > 0 ? static_cast<double>(examples_) / step_seconds_ : 0.0;
   }
 
-  Status record() {
+  Status record(bool last = false) {
     state_.last_loss = state_.weight > 0 ? state_.loss / state_.weight : 0.0;
     state_.loss = state_.weight = 0.0;
     if (progress_) {
@@ -324,15 +286,17 @@ class Run {
       progress_->note(text);
     }
     if (!curves_) return {};
-    return curves_->append({state_.step,
-                            epochs_done(),
-                            {{"loss", state_.last_loss},
-                             {"learning_rate", rate_},
-                             {"rate", examples_per_second()},
-                             {"seconds", seconds()}}});
+    CurveRecord line{state_.step,
+                     epochs_done(),
+                     {{"loss", state_.last_loss},
+                      {"learning_rate", rate_},
+                      {"rate", examples_per_second()},
+                      {"seconds", seconds()}}};
+    if (last) line.values.emplace_back(kOutOfTurn, 1.0);
+    return curves_->append(line);
   }
 
-  Status evaluate() {
+  Status evaluate(bool last = false) {
     const bool mean = config_.averaging == Averaging::mean && state_.evaluations + 1 >= config_.average_from;
     const bool averaged = config_.averaging == Averaging::ema || mean;
     if (mean) {
@@ -372,6 +336,7 @@ class Run {
     CurveRecord line{state_.step, epochs_done(), found.values};
     line.values.emplace_back("metric", found.metric);
     line.values.emplace_back("seconds", seconds());
+    if (last) line.values.emplace_back(kOutOfTurn, 1.0);
     return curves_->append(line);
   }
 

@@ -320,6 +320,42 @@ TEST_CASE("an interrupted run goes on bit by bit as one that was not, also acros
   }
 }
 
+TEST_CASE("17 steps and then 23 more are 40 steps, bit by bit, though the first run measured at its end") {
+  const ScratchFolder folder;
+  TrainerConfig config = quick();
+  config.epochs = 0;
+  config.evaluate_every = 7;
+  config.averaging = Averaging::mean;
+  config.schedule.total_steps = 40;
+  config.log_every = 5;
+  config.steps = 40;
+  config.curves = folder / "whole.jsonl";
+  const Outcome whole = run(config, 2);
+  config.checkpoint = folder / "c";
+  config.curves = folder / "parts.jsonl";
+  config.steps = 17;
+  const Outcome first = run(config, 2);
+  REQUIRE(first.result.has_value());
+  CHECK(read_curves(config.curves)->back().step == 17);
+  config.resume = true;
+  const Outcome again = run(config, 2);  // has ended, and says the same
+  CHECK(again.weights == first.weights);
+  CHECK(again.result->best.metric == first.result->best.metric);
+  config.steps = 40;
+  const Outcome parts = run(config, 2);
+  REQUIRE(parts.result.has_value());
+  CHECK(parts.weights == whole.weights);
+  CHECK(parts.result->best_step == whole.result->best_step);
+  CHECK(parts.result->loss == whole.result->loss);
+  const auto a = read_curves(folder / "whole.jsonl"), b = read_curves(folder / "parts.jsonl");
+  REQUIRE((a && b));
+  REQUIRE(a->size() == b->size());
+  for (std::size_t i = 0; i < a->size(); ++i) {
+    CHECK((*a)[i].step == (*b)[i].step);
+    CHECK((*a)[i].values[0] == (*b)[i].values[0]);
+  }
+}
+
 TEST_CASE("an interruption during an evaluation repeats it; lines after the checkpoint are not doubled") {
   const ScratchFolder folder;
   TrainerConfig config = quick();
@@ -566,41 +602,6 @@ TEST_CASE("what cannot be trained is refused; progress tells loss and rate") {
   REQUIRE(!lines.empty());
   CHECK_MESSAGE(lines.back().starts_with("train slow: 3 examples, 3/s"), lines.back());
   CHECK_MESSAGE(lines.back().ends_with("loss 0.5000"), lines.back());
-}
-
-TEST_CASE("curves: records come back, broken files are named, the page stands alone") {
-  const ScratchFolder folder;
-  auto writer = CurveWriter::open(folder / "c.jsonl", -1);
-  REQUIRE(writer.has_value());
-  for (int step = 1; step <= 40; ++step) {
-    REQUIRE(writer->append({step, step / 20.0, {{"loss", 2.0 / step}, {"learning_rate", 1e-3}}}));
-  }
-  REQUIRE(writer->append({40, 2.0, {{"accuracy", 0.75}}}));
-  auto records = read_curves(folder / "c.jsonl");
-  REQUIRE(records.has_value());
-  REQUIRE(records->size() == 41);
-  CHECK((*records)[3].step == 4);
-  CHECK((*records)[3].epoch == doctest::Approx(0.2));
-  CHECK((*records)[3].values[0].second == doctest::Approx(0.5));
-  const std::string page = curves_html("question <types>", {{"first", *records}, {"a & b", *records}});
-  CHECK(page.find("question &lt;types&gt;") != std::string::npos);
-  CHECK(page.find("a &amp; b") != std::string::npos);
-  CHECK(page.find("<script") == std::string::npos);
-  CHECK(page.find("http") == std::string::npos);
-  CHECK(page.find("nan") == std::string::npos);
-  std::size_t charts = 0, lines = 0;
-  for (std::size_t at = 0; (at = page.find("<svg", at)) != std::string::npos; ++at) ++charts;
-  for (std::size_t at = 0; (at = page.find("<polyline", at)) != std::string::npos; ++at) ++lines;
-  CHECK(charts == 3);
-  CHECK(lines == 6);
-  CHECK(curves_html("empty", {}).find("No records") != std::string::npos);
-
-  std::ofstream(folder / "c.jsonl", std::ios::app) << "not json\n";
-  const auto broken = read_curves(folder / "c.jsonl");
-  REQUIRE(!broken.has_value());
-  CHECK(broken.error().message.find("c.jsonl:42:") != std::string::npos);
-  CHECK(CurveWriter::open(folder / "c.jsonl", 5).error().code == ErrorCode::bad_input);
-  CHECK(CurveWriter::open(folder / "none" / "c.jsonl", -1).error().code == ErrorCode::not_found);
 }
 
 }  // namespace askbase::nn
