@@ -34,9 +34,8 @@ std::vector<FactRanks> rank_facts(const Model<float>& model, const Tables<float>
 // The mean of 1 / rank over both ends, filtered; 0 for no facts.
 double mean_reciprocal_rank(std::span<const FactRanks> ranks);
 
-// scores(i, j): of query i with candidate j (rows are padded rows of the model; candidates as project() gives
-// them when it projects), higher is better. Of the norms' scores only the order is kept where squares do:
-// with squared_ok, L2 scores are 2 q.c - |c|^2.
+// scores(i, j): of query i with candidate j, higher is better; candidates as the model projects them, where
+// it does. order_only: for L2, numbers in the same order instead, 2 q.c - |c|^2.
 void score_block(const Model<float>& model, nn::View<const float> queries, nn::View<const float> candidates,
                  bool order_only, nn::View<float> scores, nn::Team& team);
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "kb/embedding/table.h"
+
 namespace askbase::kb::embedding {
 
 namespace {
@@ -53,14 +55,15 @@ std::span<const std::uint32_t> QueryIndex::answers(const Query& query) const {
 
 FactFilter::FactFilter(std::span<const Fact> facts) {
   if (facts.empty()) return;
-  slots_.assign(std::bit_ceil(2 * facts.size()), 0);
-  mask_ = slots_.size() - 1;
+  mask_ = std::bit_ceil(2 * facts.size()) - 1;
+  slots_ = make_table<std::uint32_t>(1, static_cast<nn::Index>(mask_ + 1));
+  std::uint32_t* slots = slots_.data();
   for (const Fact& fact : facts) {
     const std::uint64_t hash = hash_of(fact);
     const std::uint32_t print = print_of(hash);
     std::size_t i = hash & mask_;
-    while (slots_[i] != 0 && slots_[i] != print) i = (i + 1) & mask_;
-    slots_[i] = print;
+    while (slots[i] != 0 && slots[i] != print) i = (i + 1) & mask_;
+    slots[i] = print;
   }
 }
 

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "nn/matrix.h"
+
 namespace askbase::kb::embedding {
 
 struct Fact {
@@ -65,10 +67,15 @@ class FactFilter {
   bool contains(const Fact& fact) const {
     if (slots_.empty()) return false;
     const std::uint64_t hash = hash_of(fact);
+    const std::uint32_t* slots = slots_.data();
     for (std::size_t i = hash & mask_;; i = (i + 1) & mask_) {
-      if (slots_[i] == 0) return false;
-      if (slots_[i] == print_of(hash)) return true;
+      if (slots[i] == 0) return false;
+      if (slots[i] == print_of(hash)) return true;
     }
+  }
+  // Has the place where contains() will look brought near.
+  void prefetch(const Fact& fact) const {
+    if (!slots_.empty()) __builtin_prefetch(slots_.data() + (hash_of(fact) & mask_));
   }
 
  private:
@@ -80,7 +87,7 @@ class FactFilter {
   }
   static std::uint32_t print_of(std::uint64_t hash) { return static_cast<std::uint32_t>(hash >> 32) | 1U; }
   std::size_t mask_ = 0;
-  std::vector<std::uint32_t> slots_;
+  nn::Matrix<std::uint32_t> slots_;  // 0: free
 };
 
 // 1-1, 1-N, N-1, N-N: by whether more than 1.5 tails a head, and heads a tail, stand in the facts of the

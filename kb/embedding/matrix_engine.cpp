@@ -13,6 +13,7 @@
 
 #include "kb/embedding/engine.h"
 #include "kb/embedding/kernels.h"
+#include "kb/embedding/loss.h"
 #include "nn/elementwise.h"
 #include "nn/gemm.h"
 #include "nn/random.h"
@@ -25,15 +26,6 @@ constexpr Index kScoreNumbers = Index{1} << 24;  // scores held at a time
 constexpr Index kTileRows = 32;                  // queries scored at a time by a thread
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
-template <typename T>
-T softplus(T x) {
-  return x > T(0) ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-}
-template <typename T>
-T logistic(T x) {
-  return x > T(0) ? T(1) / (T(1) + std::exp(-x)) : std::exp(x) / (T(1) + std::exp(x));
-}
 
 template <typename T>
 T largest(const T* s, Index n, T start) {

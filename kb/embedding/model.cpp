@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <array>
 #include <numbers>
+#include <sys/mman.h>
 #include <vector>
 
 #include "kb/embedding/kernels.h"
+#include "kb/embedding/table.h"
 #include "nn/gemm.h"
 #include "nn/random.h"
 
@@ -163,6 +165,15 @@ class ModelOf final : public Model<T> {
 
 }  // namespace
 
+void want_huge_pages(void* memory, std::size_t bytes) {
+  constexpr std::size_t huge = std::size_t{2} << 20, worth_it = 4 * huge;
+  if (bytes < worth_it) return;
+  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + huge - 1) / huge * huge;
+  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / huge * huge;
+  // Advice only: without it, everything works more slowly.
+  (void)::madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
+}
+
 std::string_view model_name(ModelKind kind) { return names.at(static_cast<std::size_t>(kind)); }
 
 std::optional<ModelKind> model_from_name(std::string_view name) {
@@ -202,8 +213,8 @@ std::unique_ptr<const Model<T>> Model<T>::make(const ModelConfig& config) {
 template <typename T>
 void Model<T>::initialise(Tables<T>& tables, std::size_t entities, std::size_t relations, std::uint64_t seed,
                           double scale) const {
-  tables.entities = nn::Matrix<T>(static_cast<Index>(entities), entity_width());
-  tables.relations = nn::Matrix<T>(static_cast<Index>(relations), relation_width());
+  tables.entities = make_table<T>(static_cast<Index>(entities), entity_width());
+  tables.relations = make_table<T>(static_cast<Index>(relations), relation_width());
   for (Index e = 0; e < tables.entities.rows(); ++e)
     initialise_entity(tables.entities.row(e), seed, static_cast<std::uint64_t>(e), scale);
   for (Index r = 0; r < tables.relations.rows(); ++r)

@@ -5,6 +5,7 @@
 //
 // At a few hundred nanoseconds a fact, memory is what counts: rows are prefetched some facts ahead.
 #include <algorithm>
+#include <atomic>
 #include <numeric>
 #include <type_traits>
 #include <utility>
@@ -12,15 +13,18 @@
 
 #include "kb/embedding/engine.h"
 #include "kb/embedding/kernels.h"
+#include "kb/embedding/loss.h"
 
 namespace askbase::kb::embedding {
 
 namespace {
 
-constexpr std::uint64_t kChunk = 2048;         // facts
-constexpr std::uint64_t kChunksPerThread = 8;  // between two questions whether to go on
-constexpr std::size_t kAhead = 4;              // facts whose rows are fetched before their turn
-constexpr int kTries = 16;                     // for a negative that is no fact
+constexpr std::uint64_t kChunk = 2048;                  // facts
+constexpr std::uint64_t kChunksPerThread = 32;          // between two questions whether to go on
+constexpr std::size_t kAhead = 4;                       // facts whose rows are fetched before their turn
+constexpr std::size_t kCached = std::size_t{32} << 20;  // bytes of a table that caches hold
+constexpr std::size_t kPool = 512;  // entities that the negatives of a chunk come from then
+constexpr int kTries = 16;          // for a negative that is no fact
 
 // SplitMix64 (Steele, Lea & Flood 2014): a few cycles a number.
 class FastRandom {
@@ -41,15 +45,6 @@ class FastRandom {
 template <typename T>
 void prefetch(const T* row, Index n) {
   for (Index i = 0; i < n; i += static_cast<Index>(64 / sizeof(T))) __builtin_prefetch(row + i, 1, 2);
-}
-
-template <typename T>
-T softplus(T x) {
-  return x > T(0) ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
-}
-template <typename T>
-T logistic(T x) {
-  return x > T(0) ? T(1) / (T(1) + std::exp(-x)) : std::exp(x) / (T(1) + std::exp(x));
 }
 
 // The loss of a fact and its negatives; the scores become the derivatives by them.
@@ -118,6 +113,8 @@ struct Task {
 template <typename T>
 struct Scratch {
   std::vector<Task> tasks;
+  std::vector<Side> missing;             // of the facts of the tasks
+  std::vector<std::uint32_t> pool;       // where they come from; empty: from everywhere
   std::vector<std::uint32_t> negatives;  // of all tasks of a chunk
   std::vector<T> q, dq, places, d_place, d_row, d_relation, scores;
 };
@@ -167,10 +164,11 @@ class SampledEngine final : public Engine<T> {
       }
       const std::uint64_t count = std::min(chunks - state.batch, kChunksPerThread * threads);
       reports_.assign(count, {});
-      // A thread takes every so-manieth chunk: the last ones end together.
+      // Each thread takes the next chunk when it is free: one that gets less of its processor takes fewer.
+      std::atomic<std::uint64_t> next = 0;
       team_.parallel_for(static_cast<Index>(std::min(threads, count)), 1, [&](Index begin, Index end) {
         for (auto t = static_cast<std::uint64_t>(begin); t < static_cast<std::uint64_t>(end); ++t) {
-          for (std::uint64_t c = t; c < count; c += std::min(threads, count))
+          for (std::uint64_t c = next++; c < count; c = next++)
             train_chunk(state, state.batch + c, scratch_[t], reports_[c]);
         }
       });
@@ -201,30 +199,38 @@ class SampledEngine final : public Engine<T> {
     return static_cast<double>(random.next() >> 11) * 0x1.0p-53 < chance;
   }
 
-  std::uint32_t draw(const Fact& fact, Side missing, FastRandom& random) const {
-    Fact other = fact;
-    std::uint32_t& end = missing == Side::tail ? other.tail : other.head;
-    std::uint32_t first = 0;
-    for (int attempt = 0; attempt < kTries; ++attempt) {
-      if (options_.sampling == Sampling::typed) {
-        const RelationStatistics& one = statistics_[fact.relation];
-        const auto& pool = missing == Side::tail ? one.tails : one.heads;
-        // Where everything known is true, any entity has to do.
-        end = pool.size() > 1 && attempt < kTries / 2
-                  ? pool[random.below(static_cast<std::uint32_t>(pool.size()))]
-                  : random.below(static_cast<std::uint32_t>(facts_.entities));
-      } else {
-        end = random.below(static_cast<std::uint32_t>(facts_.entities));
-      }
-      if (attempt == 0) first = end;
-      if (options_.filter ? !filter_.contains(other) : end != answer_of(fact, missing)) return end;
+  // Something for the missing end. late: the first tries all were facts; where everything of a type is true,
+  // any entity has to do.
+  std::uint32_t pick(const Fact& fact, Side missing, FastRandom& random, const Scratch<T>& scratch,
+                     bool late) const {
+    if (options_.sampling == Sampling::typed && !late) {
+      const RelationStatistics& one = statistics_[fact.relation];
+      const auto& pool = missing == Side::tail ? one.tails : one.heads;
+      if (pool.size() > 1) return pool[random.below(static_cast<std::uint32_t>(pool.size()))];
     }
-    return first;
+    if (scratch.pool.empty() || late) return random.below(static_cast<std::uint32_t>(facts_.entities));
+    return scratch.pool[random.below(static_cast<std::uint32_t>(scratch.pool.size()))];
+  }
+  static Fact with(const Fact& fact, Side missing, std::uint32_t entity) {
+    return missing == Side::tail ? Fact{fact.head, fact.relation, entity}
+                                 : Fact{entity, fact.relation, fact.tail};
+  }
+  bool allowed(const Fact& fact, Side missing, std::uint32_t entity) const {
+    return options_.filter ? !filter_.contains(with(fact, missing, entity))
+                           : entity != answer_of(fact, missing);
   }
 
   void prepare(std::uint64_t begin, std::uint64_t end, FastRandom& random, Scratch<T>& scratch) const {
     scratch.tasks.clear();
+    scratch.missing.clear();
     scratch.negatives.clear();
+    scratch.pool.clear();
+    // Beyond the caches, the negatives of a chunk come from few entities, whose rows stay near.
+    const std::size_t table = facts_.entities * static_cast<std::size_t>(kernel_.width) * sizeof(T);
+    if (table > kCached && options_.sampling != Sampling::typed) {
+      for (std::size_t k = 0; k < kPool; ++k)
+        scratch.pool.push_back(random.below(static_cast<std::uint32_t>(facts_.entities)));
+    }
     for (std::uint64_t i = begin; i < end; ++i) {
       if (i + 16 < end) __builtin_prefetch(&facts_.facts[order_[i + 16]]);
       const Fact& fact = facts_.facts[order_[i]];
@@ -235,7 +241,22 @@ class SampledEngine final : public Engine<T> {
         task.asked.relation += static_cast<std::uint32_t>(facts_.relations);
       }
       scratch.tasks.push_back(task);
-      for (Index j = 0; j < count_; ++j) scratch.negatives.push_back(draw(fact, missing, random));
+      scratch.missing.push_back(missing);
+      for (Index j = 0; j < count_; ++j) {
+        scratch.negatives.push_back(pick(fact, missing, random, scratch, false));
+        if (options_.filter) filter_.prefetch(with(fact, missing, scratch.negatives.back()));
+      }
+    }
+    // In a second round, when the places in the filter have come near.
+    std::size_t k = 0;
+    for (std::uint64_t i = begin; i < end; ++i) {
+      const Fact& fact = facts_.facts[order_[i]];
+      const Side missing = scratch.missing[i - begin];
+      for (Index j = 0; j < count_; ++j, ++k) {
+        std::uint32_t& negative = scratch.negatives[k];
+        for (int attempt = 1; attempt < kTries && !allowed(fact, missing, negative); ++attempt)
+          negative = pick(fact, missing, random, scratch, attempt >= kTries / 2);
+      }
     }
   }
 
@@ -244,6 +265,8 @@ class SampledEngine final : public Engine<T> {
     const auto rows = [&](const Tables<T>& tables) {
       if (tables.entities.empty()) return;
       prefetch(tables.entities.row(one.asked.anchor), kernel_.width);
+      // Other threads write it, too. Of TransR's the matrix comes as it is read.
+      prefetch(tables.relations.row(one.asked.relation), std::min<Index>(kernel_.relation_width(), 256));
       prefetch(tables.entities.row(one.answer), kernel_.width);
       for (Index j = 0; j < std::min<Index>(count_, 8); ++j)
         prefetch(tables.entities.row(scratch.negatives[task * size(count_) + size(j)]), kernel_.width);

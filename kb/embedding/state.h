@@ -5,6 +5,7 @@
 
 #include "kb/embedding/lanes.h"
 #include "kb/embedding/options.h"
+#include "kb/embedding/table.h"
 
 namespace askbase::kb::embedding {
 
@@ -64,8 +65,8 @@ TrainState<T> first_state(const Model<T>& model, const TrainOptions& options, st
   model.initialise(state.values, entities, relations * (options.reciprocal ? 2 : 1), options.seed,
                    options.initial);
   const auto like = [](const Tables<T>& t) {
-    return Tables<T>{nn::Matrix<T>(t.entities.rows(), t.entities.cols()),
-                     nn::Matrix<T>(t.relations.rows(), t.relations.cols())};
+    return Tables<T>{make_table<T>(t.entities.rows(), t.entities.cols()),
+                     make_table<T>(t.relations.rows(), t.relations.cols())};
   };
   if (options.optimiser != OptimiserKind::sgd) state.squares = like(state.values);
   if (options.optimiser == OptimiserKind::adam) state.means = like(state.values);
