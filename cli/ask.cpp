@@ -11,6 +11,7 @@
 #include "base/language.h"
 #include "base/text.h"
 #include "cli/command.h"
+#include "cli/models.h"
 #include "cli/output.h"
 #include "qa/engine.h"
 
@@ -208,7 +209,8 @@ base::Result<int> ask_lines(const qa::Engine& engine, qa::Request request, const
 base::Result<int> run_ask(const AskArguments& arguments, const Globals& globals) {
   ASKBASE_ASSIGN(qa::Request request, to_request(arguments));
   ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_only));
-  ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store));
+  ASKBASE_ASSIGN(const qa::EngineOptions options, engine_options(globals));
+  ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store, options));
   if (arguments.question == "-") return ask_lines(*engine, std::move(request), arguments);
   request.question = arguments.question;
   return ask_one(*engine, request, arguments);

@@ -98,8 +98,10 @@ void add_restore(const Command& askbase);
 void add_upgrade(const Command& askbase);
 void add_export(const Command& askbase);
 void add_serve(const Command& askbase);
+void add_train(const Command& askbase);  // and its models
 void add_embed(const Command& askbase);
-void add_eval(const Command& askbase);  // and its tasks
+void add_model(const Command& askbase);  // import, list, info
+void add_eval(const Command& askbase);   // and its tasks
 
 // The KB of the globals, to read or to change.
 base::Result<std::unique_ptr<kb::Store>> open_kb(const Globals& globals, kb::OpenMode mode);

@@ -15,6 +15,8 @@
 #include "base/thread_pool.h"
 #include "cli/baseline.h"
 #include "cli/eval.h"
+#include "cli/figures.h"
+#include "cli/models.h"
 #include "cli/output.h"
 #include "datasets/report.h"
 #include "qa/engine.h"
@@ -114,13 +116,6 @@ double quantile_ms(const std::vector<Record>& records, double share) {
   return times[static_cast<std::size_t>(share * static_cast<double>(times.size() - 1))];
 }
 
-void add_figure(base::Json& out, const std::string& name, const Figure& figure) {
-  out[name] = figure.value ? base::Json(base::json_number(*figure.value)) : base::Json();
-  out[name + "_ci"] = figure.interval ? base::Json::array({base::json_number(figure.interval->low),
-                                                           base::json_number(figure.interval->high)})
-                                      : base::Json();
-}
-
 base::Json metrics_json(const datasets::Metrics& metrics) {
   base::Json out;
   out["questions"] = metrics.questions;
@@ -144,16 +139,6 @@ void print_groups(const std::string& heading, const std::map<std::string, datase
                     short_figure(metrics[Metric::declined])});
   }
   print("\n" + table(rows, {false, true, true, true, true, true}));
-}
-
-// "0.9120  [0.9000, 0.9210]"; "-" for a figure over no questions.
-std::string shown_figure(const Figure& figure) {
-  if (!figure.value) return "-";
-  std::string out = decimal(*figure.value, 4);
-  if (figure.interval) {
-    out += "  [" + decimal(figure.interval->low, 4) + ", " + decimal(figure.interval->high, 4) + "]";
-  }
-  return out;
 }
 
 void print_evaluation(const Evaluation& evaluation, const Figure& baseline, const Answered& answered) {
@@ -185,7 +170,8 @@ base::Result<int> run_kbqa(const KbqaArguments& arguments, const Globals& global
   ASKBASE_ASSIGN(const auto questions,
                  datasets::read_questions({arguments.data.begin(), arguments.data.end()}, arguments.filter));
   ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_only));
-  ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store));
+  ASKBASE_ASSIGN(const qa::EngineOptions options, engine_options(globals));
+  ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store, options));
   base::watch_interrupts();
   ASKBASE_ASSIGN(const Answered answered, ask_all(*engine, questions, arguments, globals));
 

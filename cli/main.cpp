@@ -140,8 +140,10 @@ int run(int argc, char** argv) {
   add_restore(askbase);
   add_upgrade(askbase);
   add_export(askbase);
+  add_train(askbase);
   add_embed(askbase);
   add_eval(askbase);
+  add_model(askbase);
 
   try {
     app.parse(argc, argv);

@@ -7,6 +7,7 @@
 
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "cli/models.h"
 #include "cli/output.h"
 #include "qa/engine.h"
 #include "web/handoff.h"
@@ -34,7 +35,8 @@ base::Result<int> run_serve(const ServeArguments& arguments, const Globals& glob
   std::signal(SIGPIPE, SIG_IGN);  // a client that went away is an error of one write, not of the server
   ASKBASE_ASSIGN(const auto store,
                  open_kb(globals, arguments.read_only ? kb::OpenMode::read_only : kb::OpenMode::read_write));
-  ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store));
+  ASKBASE_ASSIGN(const qa::EngineOptions options, engine_options(globals));
+  ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store, options));
   ASKBASE_ASSIGN(const auto server, web::Server::start(*store, *engine, arguments.server));
   std::unique_ptr<web::HandoffServer> handoff;
   if (!arguments.read_only) {

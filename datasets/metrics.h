@@ -64,6 +64,9 @@ struct BootstrapOptions {
 
 Metrics compute_metrics(const std::vector<Outcome>& outcomes, const BootstrapOptions& options = {});
 
+// Mean of one value a question (0 or 1 for a share), with its interval; no value over no questions.
+Figure mean_figure(const std::vector<double>& values, const BootstrapOptions& options = {});
+
 struct Evaluation {
   Metrics all;
   std::map<std::string, Metrics> by_lang, by_kind;

@@ -32,6 +32,12 @@ dnnl::stream& stream() {
   return own;
 }
 
+// Instruction sets are bits, and a newer one has those of the older.
+bool can(dnnl_cpu_isa_t isa) {
+  return (static_cast<unsigned>(dnnl_get_effective_cpu_isa()) & static_cast<unsigned>(isa)) ==
+         static_cast<unsigned>(isa);
+}
+
 const char* isa_name() {
   switch (dnnl_get_effective_cpu_isa()) {
     case dnnl_cpu_isa_sse41:
@@ -94,6 +100,16 @@ std::uint8_t* scratchpad(std::size_t bytes) {
   return own.data();
 }
 
+// The constructor changed with oneDNN 3.
+dnnl::matmul::primitive_desc describe(const dnnl::memory::desc& a, const dnnl::memory::desc& b,
+                                      const dnnl::memory::desc& c, const dnnl::primitive_attr& attributes) {
+#if DNNL_VERSION_MAJOR >= 3
+  return {engine(), a, b, c, attributes};
+#else
+  return {dnnl::matmul::desc(a, b, c), attributes, engine()};
+#endif
+}
+
 dnnl::primitive_attr with_own_scratchpad() {
   dnnl::primitive_attr attributes;
   attributes.set_scratchpad_mode(dnnl::scratchpad_mode::user);
@@ -128,7 +144,7 @@ class OneDnnInt8Weights : public Int8Weights {
     using dnnl::memory;
     const memory::desc a({rows, in_}, memory::data_type::u8, memory::format_tag::ab);
     const memory::desc c({rows, out_}, memory::data_type::s32, memory::format_tag::ab);
-    return {dnnl::matmul::desc(a, weights, c), with_own_scratchpad(), engine()};
+    return describe(a, weights, c, with_own_scratchpad());
   }
 
   void block(const std::uint8_t* a, Index rows, std::int32_t* c) const {
@@ -174,10 +190,7 @@ void product(Op op_a, Op op_b, float alpha, View<const float> a, View<const floa
 }
 
 bool bf16_available() {
-  static const bool available = [] {
-    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
-    return isa == dnnl_cpu_isa_avx512_core_bf16 || isa == dnnl_cpu_isa_avx512_core_amx;
-  }();
+  static const bool available = [] { return can(dnnl_cpu_isa_avx512_core_bf16); }();
   return available;
 }
 
@@ -203,8 +216,7 @@ void product_bf16(Op op_a, Op op_b, float alpha, View<const float> a, View<const
     sum.append_sum(1.0F);
     attributes.set_post_ops(sum);
   }
-  const dnnl::matmul::primitive_desc description(dnnl::matmul::desc(a_desc, b_desc, c_desc), attributes,
-                                                 engine());
+  const dnnl::matmul::primitive_desc description = describe(a_desc, b_desc, c_desc, attributes);
   const memory::desc spare_desc = description.scratchpad_desc();
   memory in(a_desc, engine(), left.data()), weights(b_desc, engine(), right.data()),
       out(c_desc, engine(), c.data);
@@ -230,10 +242,7 @@ std::unique_ptr<Int8Weights> pack_int8(View<const std::int8_t> weight) {
 // Below AVX-512 with VNNI, oneDNN multiplies pairs of bytes into sixteen bits with saturation (vpmaddubsw).
 int activation_limit() {
   static const int limit = [] {
-    const dnnl_cpu_isa_t isa = dnnl_get_effective_cpu_isa();
-    const bool vnni = isa == dnnl_cpu_isa_avx2_vnni || isa == dnnl_cpu_isa_avx512_core_vnni ||
-                      isa == dnnl_cpu_isa_avx512_core_bf16 || isa == dnnl_cpu_isa_avx512_core_amx;
-    return vnni ? 255 : 127;
+    return can(dnnl_cpu_isa_avx512_core_vnni) || can(dnnl_cpu_isa_avx2_vnni) ? 255 : 127;
   }();
   return limit;
 }

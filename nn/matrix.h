@@ -41,7 +41,9 @@ struct View {
   View cols_from(Index begin, Index count) const { return {data + begin, rows, count, stride}; }
 };
 
-// Owns its numbers, 64-byte aligned, rows without gaps. resize() keeps the memory when it is large enough:
+// Owns its numbers, rows without gaps, 64-byte aligned: vector code begins at a border of 32 bytes, so the
+// order of a sum, and with it the last digit, depends on the address. Numbers in other memory would not give
+// the same weights twice. resize() keeps the memory when it is large enough:
 // caches are used again from batch to batch.
 template <typename T>
 class Matrix {

@@ -214,9 +214,11 @@ std::optional<Storage> storage_by_name(std::string_view name) {
 
 std::string_view storage_name(Storage storage) { return kStorages[static_cast<std::size_t>(storage)].second; }
 
-Status save_model(const std::filesystem::path& path, const ModelToSave& model, const Parameters<float>& p) {
+namespace {
+
+// The folder itself, where `path` is "models/x/" or a link; an error where something else stands there.
+base::Result<std::filesystem::path> model_place(const std::filesystem::path& path) {
   std::error_code problem;
-  // "models/x/" and links name the folder itself.
   std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);
   if (problem) return tl::unexpected(base::io_error(problem.value(), "write", path));
   if (!target.has_filename()) target = target.parent_path();
@@ -229,6 +231,18 @@ Status save_model(const std::filesystem::path& path, const ModelToSave& model, c
                   "name a new folder");
     }
   }
+  return target;
+}
+
+}  // namespace
+
+Status check_model_place(const std::filesystem::path& path) {
+  ASKBASE_TRY(model_place(path));
+  return {};
+}
+
+Status save_model(const std::filesystem::path& path, const ModelToSave& model, const Parameters<float>& p) {
+  ASKBASE_ASSIGN(const std::filesystem::path target, model_place(path));
   ASKBASE_TRY(base::make_directories(target.parent_path()));
   static std::atomic<unsigned> counter{0};
   const std::filesystem::path made =
@@ -238,7 +252,8 @@ Status save_model(const std::filesystem::path& path, const ModelToSave& model, c
   Status done = write_folder(made, model, p);
   if (done) done = base::sync_folder(made);
   if (done) done = exchange(made, target);
-  std::filesystem::remove_all(made, problem);  // the half-written one, or the old one
+  std::error_code ignored;
+  std::filesystem::remove_all(made, ignored);  // the half-written one, or the old one
   ASKBASE_TRY(done);
   return base::sync_folder(target.parent_path());
 }

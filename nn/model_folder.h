@@ -47,6 +47,10 @@ struct ModelToSave {
   std::function<Storage(const std::string& name)> storage_of = {};
 };
 
+// Whether save_model() may write here: to be asked before a long training. Error invalid_argument for a
+// folder with other things in it, io for a file.
+base::Status check_model_place(const std::filesystem::path& path);
+
 // Writes the folder beside its place, syncs it and exchanges the two: what stands at `path` is the old model
 // or the new one, whole. A model that was there is replaced with all of its files. Errors: invalid_argument
 // (a folder with other things in it, a weight that is not finite or too large for fp16), io (the old model

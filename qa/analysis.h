@@ -4,11 +4,13 @@
 
 #include <chrono>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/language.h"
+#include "qa/question_type.h"
 #include "qa/words.h"
 
 namespace askbase::qa {
@@ -72,6 +74,7 @@ struct Question {
   std::vector<CueHit> cues;  // hits inside longer hits are left out
   std::vector<ConceptHit> concepts;
   std::vector<NumberHit> numbers;
+  std::optional<QuestionType> type;  // what a classifier says, where there is one and it was asked
 
   // The text as written from the first unit up to the last.
   std::string_view span(std::size_t first, std::size_t last) const;
@@ -85,9 +88,13 @@ void find_phrases(Question& question);
 
 enum class Expect : std::uint8_t { any, person, place, time, number };
 std::string_view expect_name(Expect expect);
+// What a type of the classifier lets expect: HUM:ind a person, LOC a place, NUM:date a time, other NUM a
+// number. any where it is not sure of it.
+Expect expected_by(const QuestionType& type);
 
 // How the question is asked, once the names in it are known (a name may hold "most" or "比").
 struct Frame {
+  // By the question word; where that leaves it open ("what", "which", "name the"), by the question's type.
   Expect expect = Expect::any;
   bool boolean = false;     // wants yes or no
   bool count = false;       // wants how many

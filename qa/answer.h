@@ -96,7 +96,7 @@ struct Response {
   std::vector<Ambiguity> ambiguous;       // also filled beside answers, when another reading was close
   std::vector<Timing> timings;            // stages in order, "total" last
   std::uint64_t kb_version = 0;
-  std::vector<std::string> models;  // learned models that took part: none yet
+  std::vector<std::string> models;  // learned models that the engine has
   std::string trace;                // JSON object, only with Request::explain
 };
 

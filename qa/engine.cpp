@@ -14,7 +14,8 @@ namespace {
 class EngineImpl : public Engine {
  public:
   EngineImpl(const kb::Store& store, const EngineOptions& options) : store_(store) {
-    pipelines_.push_back(make_kb_pipeline(options.min_confidence));
+    pipelines_.push_back(make_kb_pipeline(options.min_confidence, options.question_types));
+    if (options.question_types) models_.emplace_back("question-type");
   }
 
   base::Status refresh() override {
@@ -34,6 +35,7 @@ class EngineImpl : public Engine {
     Response response;
     response.question = request.question;
     response.kb_version = state->view->version();
+    response.models = models_;
     if (const auto bad = base::first_invalid_utf8(request.question)) {
       return base::fail(base::ErrorCode::invalid_argument,
                         "the question is not valid UTF-8: byte " + std::to_string(*bad) + " is wrong");
@@ -95,7 +97,8 @@ class EngineImpl : public Engine {
 
   const kb::Store& store_;
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
-  mutable std::mutex mutex_;  // guards the pointer, not the state
+  std::vector<std::string> models_;  // names of those in use
+  mutable std::mutex mutex_;         // guards the pointer, not the state
   std::shared_ptr<const KbState> state_;
 };
 

@@ -14,11 +14,14 @@
 #include "base/result.h"
 #include "kb/store.h"
 #include "qa/answer.h"
+#include "qa/question_type.h"
 
 namespace askbase::qa {
 
 struct EngineOptions {
   double min_confidence = 0.35;  // chosen on the dev half of datasets/atlas/questions.jsonl
+  // Tells what kind of answer a question wants where its words leave it open; null: none.
+  std::shared_ptr<const QuestionTypeClassifier> question_types = {};
 };
 
 // Never throws. Owns what is derived from one KB state (the lexicon of predicates and classes).

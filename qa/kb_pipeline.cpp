@@ -32,8 +32,9 @@ class StageClock {
 
 class KbPipeline : public Pipeline {
  public:
-  explicit KbPipeline(double min_confidence)
+  KbPipeline(double min_confidence, std::shared_ptr<const QuestionTypeClassifier> types)
       : min_confidence_(min_confidence),
+        types_(std::move(types)),
         linker_(make_lexical_linker()),
         scorer_(make_lexical_relation_scorer()) {}
 
@@ -58,6 +59,9 @@ class KbPipeline : public Pipeline {
       return outcome;
     }
     Question question = analyse(request.question);
+    // The classifier learned from English questions, and knows nothing of Chinese ones.
+    if (types_ && question.language == base::Language::english)
+      question.type = types_->classify(request.question);
     clock.lap("analysis");
     if (question.small_talk || question.units.empty()) {
       outcome.reason = Reason::unsupported_question;
@@ -277,14 +281,16 @@ class KbPipeline : public Pipeline {
   }
 
   double min_confidence_;
+  std::shared_ptr<const QuestionTypeClassifier> types_;
   std::unique_ptr<EntityLinker> linker_;
   std::unique_ptr<RelationScorer> scorer_;
 };
 
 }  // namespace
 
-std::unique_ptr<Pipeline> make_kb_pipeline(double min_confidence) {
-  return std::make_unique<KbPipeline>(min_confidence);
+std::unique_ptr<Pipeline> make_kb_pipeline(double min_confidence,
+                                           std::shared_ptr<const QuestionTypeClassifier> types) {
+  return std::make_unique<KbPipeline>(min_confidence, std::move(types));
 }
 
 }  // namespace askbase::qa

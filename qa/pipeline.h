@@ -11,6 +11,7 @@
 #include "qa/analysis.h"
 #include "qa/answer.h"
 #include "qa/lexicon.h"
+#include "qa/question_type.h"
 
 namespace askbase::qa {
 
@@ -41,7 +42,8 @@ class Pipeline {
                                        const Deadline& deadline) const = 0;
 };
 
-// Answers from facts. min_confidence: used when the request names none.
-std::unique_ptr<Pipeline> make_kb_pipeline(double min_confidence);
+// Answers from facts. min_confidence: used when the request names none. types may be null.
+std::unique_ptr<Pipeline> make_kb_pipeline(double min_confidence,
+                                           std::shared_ptr<const QuestionTypeClassifier> types);
 
 }  // namespace askbase::qa

@@ -29,6 +29,18 @@ Json analysis_of(const Context& context) {
   }
   out["words"] = std::move(units);
   out["expects"] = expect_name(frame.expect);
+  if (question.type) {
+    const QuestionType& type = *question.type;
+    Json words = Json::array();
+    for (const auto& [text, weight] : type.words) {
+      words.push_back({{"text", text}, {"attention", base::json_number(weight, 3)}});
+    }
+    out["type"] = {{"coarse", type.coarse},
+                   {"coarse_probability", base::json_number(type.coarse_probability, 3)},
+                   {"fine", type.fine},
+                   {"fine_probability", base::json_number(type.fine_probability, 3)},
+                   {"words", std::move(words)}};
+  }
   Json asks = Json::array();
   if (frame.boolean) asks.push_back("boolean");
   if (frame.count) asks.push_back("count");

@@ -1,0 +1,20 @@
+// Where the trained models lie.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "cli/command.h"
+#include "qa/engine.h"
+
+namespace askbase::cli {
+
+// --models, or the folder that belongs to this program: share/askbase/models beside the folder of an
+// installed program, models/ of the source tree of one that was built there. Empty when there is none.
+std::filesystem::path models_folder(const Globals& globals);
+
+// Options of an engine with the models that are there. One that is missing is left out, and the log says so;
+// one that is broken is an error, since answers would quietly be worse.
+base::Result<qa::EngineOptions> engine_options(const Globals& globals);
+
+}  // namespace askbase::cli

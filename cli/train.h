@@ -1,0 +1,10 @@
+// The models of `askbase train`.
+#pragma once
+
+#include "cli/command.h"
+
+namespace askbase::cli {
+
+void add_train_question_type(const Command& train);
+
+}  // namespace askbase::cli
