@@ -26,7 +26,8 @@ def turtle(facts):
     return "\n".join(lines) + "\n"
 
 
-QUICK = ["--dim", "16", "--epochs", "30", "--negatives", "0", "--batch", "16", "--threads", "2"]
+QUICK = ["--dim", "16", "--negatives", "0", "--batch", "16", "--threads", "2"]
+SHORT = ["--epochs", "30"]
 
 
 class Embed(Case):
@@ -46,7 +47,7 @@ class Embed(Case):
     def test_knowledge_base(self):
         self.load_world()
         self.assertIn("no embeddings", self.refused("show", "urn:x:city3", "--similar"))
-        report = self.json("embed", *QUICK)
+        report = self.json("embed", *QUICK, *SHORT)
         self.assertEqual(report["relations"], 3)
         self.assertEqual(report["facts"] + report["validation_facts"], 60)
         self.assertTrue(os.path.exists(os.path.join(self.kb, "embeddings", "vectors.safetensors")))
@@ -69,7 +70,7 @@ class Embed(Case):
         path = "/api/v1/entities/" + urllib.parse.quote("urn:x:country3", safe="") + "/similar"
         get = lambda query="": json.loads(server.request("GET", path + query)[2])
         self.assertEqual(get()["reason"], "no_embeddings")
-        self.askbase("embed", *QUICK)  # beside the running server
+        self.askbase("embed", *QUICK, *SHORT)  # beside the running server
         answer = get("?limit=3&lang=zh")
         self.assertEqual(answer["label"], "弗里多尼亚")
         self.assertEqual(len(answer["similar"]), 3)
@@ -129,9 +130,22 @@ class Embed(Case):
         self.assertFalse(os.path.exists(parts + ".checkpoint"))
         self.assertIn("no interrupted training", self.refused("embed", *options, "--out", parts, "--resume"))
 
+    def test_store_that_changes_while_training(self):
+        self.load_world()
+        before = self.stats()["facts"]
+        process = subprocess.Popen(self.command("embed", *QUICK, "--epochs", "3000", "--json"), stdout=subprocess.PIPE,
+                                   stderr=subprocess.DEVNULL)
+        time.sleep(0.2)
+        self.askbase("load", self.file("later.ttl", turtle([("late", "born in", "city3")])))
+        report = json.loads(process.communicate(timeout=120)[0])
+        self.assertEqual(process.returncode, 0)
+        self.assertIn(report["facts"], (60, 61))  # one state or the other
+        self.assertEqual(self.stats()["facts"], before + 1)
+        self.assertEqual(len(self.json("show", "urn:x:late", "--similar")["similar"]), 10)
+
     def test_export_and_import(self):
         self.load_world()
-        self.askbase("embed", *QUICK)
+        self.askbase("embed", *QUICK, *SHORT)
         self.askbase("embed", "export", self.path("npy"))
         self.askbase("embed", "export", self.path("tsv"), "--format", "tsv")
         before = self.json("show", "urn:x:city3", "--similar")["similar"]
@@ -153,7 +167,7 @@ class Embed(Case):
         self.askbase("load", self.file("labels.ttl", '<urn:x:a> <http://www.w3.org/2000/01/rdf-schema#label> "A" .\n'))
         self.assertIn("no facts between entities", self.refused("embed"))
         self.askbase("load", self.file("one.ttl", "<urn:x:a> <urn:x:p> <urn:x:b> .\n"))
-        self.assertEqual(self.json("embed", *QUICK)["facts"], 1)
+        self.assertEqual(self.json("embed", *QUICK, *SHORT)["facts"], 1)
         self.refused("embed", "--dim", "0", status=2)
         self.refused("embed", "--kind", "complex", "--dim", "7", status=2)
         self.refused("embed", "--kind", "nonsense", status=2)
