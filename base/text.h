@@ -58,6 +58,9 @@ std::string percent_decoded(std::string_view text);
 // with a capital and '_' ("YouTube_Music") keeps its own humps.
 std::string readable_name(std::string_view identifier);
 
+// & < > " as entities: text for HTML, attributes included.
+std::string escape_html(std::string_view text);
+
 // Damerau-Levenshtein distance (optimal string alignment) in code points, or limit + 1 when above limit.
 int edit_distance(std::u32string_view a, std::u32string_view b, int limit);
 

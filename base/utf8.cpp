@@ -164,6 +164,29 @@ std::string readable_name(std::string_view identifier) {
   return out;
 }
 
+std::string escape_html(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
 int edit_distance(std::u32string_view a, std::u32string_view b, int limit) {
   if (limit < 0) return limit + 1;
   // Common ends cost nothing and never hurt an optimal alignment.

@@ -5,6 +5,8 @@
 #include <cstdio>
 #include <string_view>
 
+#include "base/text.h"
+
 namespace askbase::datasets {
 
 namespace {
@@ -28,29 +30,6 @@ svg { width: 100%; height: auto; } svg text { fill: var(--soft); font: 11px syst
 .axis { stroke: var(--line); } .ideal { stroke: var(--soft); stroke-dasharray: 4 4; fill: none; }
 .curve { stroke: var(--accent); stroke-width: 2; fill: none; } .dot { fill: var(--accent); }
 )";
-
-std::string escape(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string number(double value, int decimals = 3) {
   std::array<char, 40> buffer{};
@@ -84,9 +63,10 @@ std::string group_table(const std::string& heading, const std::map<std::string, 
   std::string out = "<h2>By " + heading + "</h2>\n<table>\n";
   out += row({heading, "questions", "hits_at_1", "f1", "wrong", "declined", "ece"}, "th");
   for (const auto& [name, metrics] : groups) {
-    out += row({escape(name), std::to_string(metrics.questions), figure_cell(metrics[Metric::hits_at_1]),
-                figure_cell(metrics[Metric::f1]), figure_cell(metrics[Metric::wrong]),
-                figure_cell(metrics[Metric::declined]), figure_cell(metrics[Metric::ece])});
+    out += row({base::escape_html(name), std::to_string(metrics.questions),
+                figure_cell(metrics[Metric::hits_at_1]), figure_cell(metrics[Metric::f1]),
+                figure_cell(metrics[Metric::wrong]), figure_cell(metrics[Metric::declined]),
+                figure_cell(metrics[Metric::ece])});
   }
   return out + "</table>\n";
 }
@@ -100,8 +80,8 @@ class Plot {
 
   std::string svg(const std::string& label, const std::string& inside) const {
     std::string out = "<svg viewBox=\"0 0 " + number(left + side + margin, 0) + " " +
-                      number(side + margin + 40, 0) + "\" role=\"img\" aria-label=\"" + escape(label) +
-                      "\">\n";
+                      number(side + margin + 40, 0) + "\" role=\"img\" aria-label=\"" +
+                      base::escape_html(label) + "\">\n";
     for (int i = 0; i <= 5; ++i) {
       const double at = i / 5.0;
       out += "<line class=\"axis\" x1=\"" + x(at) + "\" x2=\"" + x(at) + "\" y1=\"" + y(0) + "\" y2=\"" +
@@ -169,10 +149,11 @@ std::string report_html(const ReportInput& input) {
   std::string out =
       "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      escape(input.title) + "</title>\n<style>";
+      base::escape_html(input.title) + "</title>\n<style>";
   out += style;
-  out += "</style>\n</head>\n<body>\n<h1>" + escape(input.title) + "</h1>\n";
-  for (const std::string& note : input.notes) out += "<p class=\"note\">" + escape(note) + "</p>\n";
+  out += "</style>\n</head>\n<body>\n<h1>" + base::escape_html(input.title) + "</h1>\n";
+  for (const std::string& note : input.notes)
+    out += "<p class=\"note\">" + base::escape_html(note) + "</p>\n";
 
   out += "<h2>Figures</h2>\n<table>\n" + row({"figure", "value and 95 % interval"}, "th");
   out += row({"questions", std::to_string(all.questions)});
@@ -193,7 +174,7 @@ std::string report_html(const ReportInput& input) {
     out += "<table>\n" + row({"stage", "questions", "share"}, "th");
     for (const StageErrors& error : errors) {
       const double share = static_cast<double>(error.questions) / static_cast<double>(all.questions);
-      out += row({escape(error.stage), std::to_string(error.questions), number(share)});
+      out += row({base::escape_html(error.stage), std::to_string(error.questions), number(share)});
     }
     out += "</table>\n";
   }

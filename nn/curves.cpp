@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/json.h"
+#include "base/text.h"
 
 namespace askbase::nn {
 
@@ -30,29 +31,6 @@ std::string line_of(const CurveRecord& record) {
 // Colours that keep their distance in light and dark, also for the colour-blind (Okabe and Ito 2008).
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"};
 constexpr double kWidth = 640, kHeight = 260, kLeft = 64, kRight = 24, kTop = 12, kBottom = 28;
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string format(const char* form, double value) {
   char text[48];
@@ -103,9 +81,9 @@ std::string chart(const std::string& name, const std::vector<Series>& all) {
   const auto to_y = [&](double v) {
     return kHeight - kBottom - (v - y.low) / (y.high - y.low) * (kHeight - kTop - kBottom);
   };
-  std::string svg = "<section><h2>" + escaped(name) +
-                    "</h2>\n<svg viewBox=\"0 0 640 260\" role=\"img\" aria-label=\"" + escaped(name) +
-                    " by step\">\n";
+  std::string svg = "<section><h2>" + base::escape_html(name) +
+                    "</h2>\n<svg viewBox=\"0 0 640 260\" role=\"img\" aria-label=\"" +
+                    base::escape_html(name) + " by step\">\n";
   const double y_step = tick_step(y.high - y.low);
   for (double v = std::ceil(y.low / y_step) * y_step; v <= y.high + y_step * 1e-9; v += y_step) {
     const std::string at = format("%.1f", to_y(v));
@@ -134,10 +112,11 @@ std::string chart(const std::string& name, const std::vector<Series>& all) {
     }
     const auto by_value = [](const auto& a, const auto& b) { return a.second < b.second; };
     const auto [low, high] = std::minmax_element(all[i].points.begin(), all[i].points.end(), by_value);
-    words += "<p><span style=\"color:" + std::string(colour) + "\">&#9632;</span> " + escaped(all[i].run) +
-             ": last " + format("%.5g", all[i].points.back().second) + ", lowest " +
-             format("%.5g", low->second) + " at step " + format("%.0f", low->first) + ", highest " +
-             format("%.5g", high->second) + " at step " + format("%.0f", high->first) + "</p>\n";
+    words += "<p><span style=\"color:" + std::string(colour) + "\">&#9632;</span> " +
+             base::escape_html(all[i].run) + ": last " + format("%.5g", all[i].points.back().second) +
+             ", lowest " + format("%.5g", low->second) + " at step " + format("%.0f", low->first) +
+             ", highest " + format("%.5g", high->second) + " at step " + format("%.0f", high->first) +
+             "</p>\n";
   }
   return svg + "</svg>\n" + words + "</section>\n";
 }
@@ -218,7 +197,7 @@ std::string curves_html(std::string_view title, const std::vector<CurveRun>& run
   std::string page =
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>" +
-      escaped(title) +
+      base::escape_html(title) +
       "</title>\n<style>\n:root{color-scheme:light dark}\n"
       "body{font:15px/1.5 system-ui,sans-serif;max-width:720px;margin:2rem auto;padding:0 1rem;"
       "background:Canvas;color:CanvasText}\n"
@@ -226,7 +205,7 @@ std::string curves_html(std::string_view title, const std::vector<CurveRun>& run
       "svg .grid{stroke:currentColor;opacity:.15}\n"
       "svg polyline{fill:none;stroke-width:2;stroke-linejoin:round}\np{margin:.2rem 0}\n"
       "</style></head><body>\n<h1>" +
-      escaped(title) + "</h1>\n";
+      base::escape_html(title) + "</h1>\n";
   if (names.empty()) page += "<p>No records yet.</p>\n";
   for (const std::string& name : names) page += chart(name, charts[name]);
   return page + "</body></html>\n";

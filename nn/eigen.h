@@ -3,6 +3,8 @@
 
 #define EIGEN_DONT_PARALLELIZE
 #include <Eigen/Core>
+#include <algorithm>
+#include <type_traits>
 
 #include "nn/matrix.h"
 
@@ -26,5 +28,16 @@ auto array(View<T> v) {
   using Target = std::conditional_t<std::is_const_v<T>, const Plain, Plain>;
   return Eigen::Map<Target, 0, Eigen::OuterStride<>>(v.data, v.rows, v.cols, Eigen::OuterStride<>(v.stride));
 }
+
+// n numbers one after the other, for element-wise arithmetic.
+template <typename T>
+auto row_array(T* x, Index n) {
+  using Plain = Eigen::Array<std::remove_const_t<T>, Eigen::Dynamic, 1>;
+  using Target = std::conditional_t<std::is_const_v<T>, const Plain, Plain>;
+  return Eigen::Map<Target>(x, n);
+}
+
+// Rows of so many columns that are worth a thread.
+inline Index row_grain(Index cols) { return std::max<Index>(1, 16384 / std::max<Index>(1, cols)); }
 
 }  // namespace askbase::nn

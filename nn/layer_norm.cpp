@@ -8,17 +8,6 @@
 
 namespace askbase::nn {
 
-namespace {
-
-template <typename T>
-using In = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-template <typename T>
-using Out = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-
-Index grain(Index cols) { return std::max<Index>(1, 16384 / std::max<Index>(1, cols)); }
-
-}  // namespace
-
 template <typename T>
 LayerNorm<T>::LayerNorm(Parameters<T>& p, const std::string& name, Index d, double epsilon)
     : d_(d), epsilon_(static_cast<T>(epsilon)) {
@@ -28,13 +17,13 @@ LayerNorm<T>::LayerNorm(Parameters<T>& p, const std::string& name, Index d, doub
 
 template <typename T>
 void LayerNorm<T>::forward_row(const T* weight, const T* bias, const T* x, T* y, T* mean_rstd) const {
-  const In<T> in(x, d_);
+  const auto in = row_array<const T>(x, d_);
   const T mean = in.mean();
   // Two passes: the square of the mean taken from the mean of squares loses digits.
   const T rstd = T(1) / std::sqrt((in - mean).square().mean() + epsilon_);
   mean_rstd[0] = mean;
   mean_rstd[1] = rstd;
-  Out<T>(y, d_) = (in - mean) * rstd * In<T>(weight, d_) + In<T>(bias, d_);
+  row_array<T>(y, d_) = (in - mean) * rstd * row_array<const T>(weight, d_) + row_array<const T>(bias, d_);
 }
 
 template <typename T>
@@ -44,7 +33,7 @@ void LayerNorm<T>::forward(const Parameters<T>& p, View<const T> x, View<T> y, C
     throw std::logic_error("nn::LayerNorm: sizes do not fit");
   cache.mean_rstd.resize(x.rows, 2);
   const T *weight = p[weight_].data, *bias = p[bias_].data;
-  context.team->parallel_for(x.rows, grain(d_), [&](Index begin, Index end) {
+  context.team->parallel_for(x.rows, row_grain(d_), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) forward_row(weight, bias, x.row(r), y.row(r), cache.mean_rstd.row(r));
   });
 }
@@ -56,20 +45,20 @@ void LayerNorm<T>::backward(const Parameters<T>& p, const Cache& cache, View<con
       cache.mean_rstd.rows() != x.rows) {
     throw std::logic_error("nn::LayerNorm: sizes do not fit");
   }
-  const In<T> weight(p[weight_].data, d_);
+  const auto weight = row_array<const T>(p[weight_].data, d_);
   const bool wants_weight = g.wants(weight_), wants_bias = g.wants(bias_);
   T* dw = wants_weight ? g[weight_].data : nullptr;
   T* db = wants_bias ? g[bias_].data : nullptr;
   Eigen::Array<T, Eigen::Dynamic, 1> normalised(d_), scaled(d_);
   for (Index r = 0; r < x.rows; ++r) {
     const T mean = cache.mean_rstd(r, 0), rstd = cache.mean_rstd(r, 1);
-    const In<T> d(dy.row(r), d_);
-    normalised = (In<T>(x.row(r), d_) - mean) * rstd;
-    if (dw != nullptr) Out<T>(dw, d_) += d * normalised;
-    if (db != nullptr) Out<T>(db, d_) += d;
+    const auto d = row_array<const T>(dy.row(r), d_);
+    normalised = (row_array<const T>(x.row(r), d_) - mean) * rstd;
+    if (dw != nullptr) row_array<T>(dw, d_) += d * normalised;
+    if (db != nullptr) row_array<T>(db, d_) += d;
     scaled = d * weight;
     const T mean_scaled = scaled.mean(), mean_product = (scaled * normalised).mean();
-    Out<T>(dx.row(r), d_) = (scaled - mean_scaled - normalised * mean_product) * rstd;
+    row_array<T>(dx.row(r), d_) = (scaled - mean_scaled - normalised * mean_product) * rstd;
   }
 }
 

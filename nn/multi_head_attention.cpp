@@ -10,11 +10,6 @@ namespace askbase::nn {
 
 namespace {
 
-template <typename T>
-using In = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-template <typename T>
-using Out = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-
 // Scratch matrices a thread: scores, and their gradient.
 constexpr std::size_t kScratch = 2;
 
@@ -83,7 +78,7 @@ void MultiHeadAttention<T>::forward(View<const T> q, View<const T> k, View<const
           kept = scratch[1];
         }
         for (Index r = 0; r < lq; ++r) {
-          Out<T> row(w.row(r), lk);
+          auto row = row_array<T>(w.row(r), lk);
           row = (row - row.maxCoeff()).exp();
           const T inverse = T(1) / row.sum();
           if (!drops) {
@@ -144,7 +139,7 @@ void MultiHeadAttention<T>::backward(View<const T> q, View<const T> k, View<cons
         scratch[1].resize(lq, lk);
         // What multiplied v in forward.
         View<T> kept = scratch[0], ds = scratch[1];
-        Out<T>(kept.data, lq * lk) = In<T>(w.data, lq * lk).max(T(0)) * factor;
+        row_array<T>(kept.data, lq * lk) = row_array<const T>(w.data, lq * lk).max(T(0)) * factor;
         gemm<T>(Op::transpose, Op::none, T(1), kept, q_part(d_out), T(0), k_part(dv));
         gemm<T>(Op::none, Op::transpose, T(1), q_part(d_out), k_part(v), T(0), ds);
         for (Index r = 0; r < lq; ++r) {
@@ -152,7 +147,7 @@ void MultiHeadAttention<T>::backward(View<const T> q, View<const T> k, View<cons
           const T* weight = w.row(r);
           const T* used = kept.row(r);
           T* d = ds.row(r);
-          const T dot = (In<T>(used, lk) * In<T>(d, lk)).sum();
+          const T dot = (row_array<const T>(used, lk) * row_array<const T>(d, lk)).sum();
           for (Index c = 0; c < lk; ++c) d[c] = used[c] * d[c] - std::abs(weight[c]) * dot;
         }
         gemm<T>(Op::none, Op::none, scale, ds, k_part(k), T(0), q_part(dq));

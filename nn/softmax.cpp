@@ -13,23 +13,12 @@ namespace {
 template <typename T>
 constexpr T kMinusInfinity = -std::numeric_limits<T>::infinity();
 
-template <typename T>
-auto in(const T* x, Index n) {
-  return Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>(x, n);
-}
-template <typename T>
-auto out(T* x, Index n) {
-  return Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>(x, n);
-}
-
 template <typename A, typename B>
 void check(View<A> a, View<B> b, Mask mask = {}) {
   if (a.rows != b.rows || a.cols != b.cols) throw std::logic_error("nn: two views of different shapes");
   if (!mask.empty() && static_cast<Index>(mask.size()) != a.size())
     throw std::logic_error("nn: the mask's size");
 }
-
-Index grain(Index cols) { return std::max<Index>(1, 16384 / std::max<Index>(1, cols)); }
 
 const unsigned char* mask_row(Mask mask, Index row, Index cols) {
   return mask.empty() ? nullptr : mask.data() + row * cols;
@@ -38,7 +27,7 @@ const unsigned char* mask_row(Mask mask, Index row, Index cols) {
 // Largest number that counts; minus infinity when none does.
 template <typename T>
 T largest(const T* x, Index n, const unsigned char* mask) {
-  if (mask == nullptr) return n == 0 ? kMinusInfinity<T> : in(x, n).maxCoeff();
+  if (mask == nullptr) return n == 0 ? kMinusInfinity<T> : row_array(x, n).maxCoeff();
   T best = kMinusInfinity<T>;
   for (Index i = 0; i < n; ++i) {
     if (mask[i] && x[i] > best) best = x[i];
@@ -49,13 +38,13 @@ T largest(const T* x, Index n, const unsigned char* mask) {
 // y = exp(x - largest), masked ones 0; returns the sum.
 template <typename T>
 T shifted_exp(const T* x, T* y, Index n, T shift, const unsigned char* mask) {
-  out(y, n) = (in(x, n) - shift).exp();
+  row_array(y, n) = (row_array(x, n) - shift).exp();
   if (mask != nullptr) {
     for (Index i = 0; i < n; ++i) {
       if (!mask[i]) y[i] = T(0);
     }
   }
-  return in<T>(y, n).sum();
+  return row_array<const T>(y, n).sum();
 }
 
 }  // namespace
@@ -63,16 +52,16 @@ T shifted_exp(const T* x, T* y, Index n, T shift, const unsigned char* mask) {
 template <typename T>
 void softmax(View<const std::type_identity_t<T>> x, View<T> y, Mask mask, Team& team) {
   check(x, y, mask);
-  team.parallel_for(x.rows, grain(x.cols), [&](Index begin, Index end) {
+  team.parallel_for(x.rows, row_grain(x.cols), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
       const unsigned char* m = mask_row(mask, r, x.cols);
       const T top = largest(x.row(r), x.cols, m);
       if (top == kMinusInfinity<T>) {
-        out(y.row(r), y.cols).setZero();
+        row_array(y.row(r), y.cols).setZero();
         continue;
       }
       const T sum = shifted_exp(x.row(r), y.row(r), x.cols, top, m);
-      out(y.row(r), y.cols) *= T(1) / sum;
+      row_array(y.row(r), y.cols) *= T(1) / sum;
     }
   });
 }
@@ -82,10 +71,10 @@ void softmax_backward(View<const std::type_identity_t<T>> y, View<const std::typ
                       View<T> dx, Team& team) {
   check(y, dy);
   check(y, dx);
-  team.parallel_for(y.rows, grain(y.cols), [&](Index begin, Index end) {
+  team.parallel_for(y.rows, row_grain(y.cols), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
-      const T dot = (in(y.row(r), y.cols) * in(dy.row(r), y.cols)).sum();
-      out(dx.row(r), y.cols) = in(y.row(r), y.cols) * (in(dy.row(r), y.cols) - dot);
+      const T dot = (row_array(y.row(r), y.cols) * row_array(dy.row(r), y.cols)).sum();
+      row_array(dx.row(r), y.cols) = row_array(y.row(r), y.cols) * (row_array(dy.row(r), y.cols) - dot);
     }
   });
 }
@@ -93,7 +82,7 @@ void softmax_backward(View<const std::type_identity_t<T>> y, View<const std::typ
 template <typename T>
 void log_softmax(View<const std::type_identity_t<T>> x, View<T> y, Mask mask, Team& team) {
   check(x, y, mask);
-  team.parallel_for(x.rows, grain(x.cols), [&](Index begin, Index end) {
+  team.parallel_for(x.rows, row_grain(x.cols), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
       const unsigned char* m = mask_row(mask, r, x.cols);
       const T top = largest(x.row(r), x.cols, m);
@@ -114,7 +103,7 @@ void log_softmax_backward(View<const std::type_identity_t<T>> y, View<const std:
                           View<T> dx, Team& team) {
   check(y, dy);
   check(y, dx);
-  team.parallel_for(y.rows, grain(y.cols), [&](Index begin, Index end) {
+  team.parallel_for(y.rows, row_grain(y.cols), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
       T sum = T(0);
       for (Index i = 0; i < y.cols; ++i) {
@@ -138,7 +127,7 @@ double cross_entropy(View<const std::type_identity_t<T>> x, std::span<const Inde
   for (Index r = 0; r < x.rows; ++r) {
     const Index target = targets[static_cast<std::size_t>(r)];
     if (target == -1) {
-      if (dx.data != nullptr) out(dx.row(r), x.cols).setZero();
+      if (dx.data != nullptr) row_array(dx.row(r), x.cols).setZero();
       continue;
     }
     const unsigned char* m = mask_row(mask, r, x.cols);
@@ -149,7 +138,7 @@ double cross_entropy(View<const std::type_identity_t<T>> x, std::span<const Inde
     const T sum = shifted_exp(x.row(r), p.data(), x.cols, top, m);
     loss += static_cast<double>(std::log(sum)) + static_cast<double>(top) - static_cast<double>(x(r, target));
     if (dx.data == nullptr) continue;
-    out(dx.row(r), x.cols) = in<T>(p.data(), x.cols) * (scale / sum);
+    row_array(dx.row(r), x.cols) = row_array<const T>(p.data(), x.cols) * (scale / sum);
     dx(r, target) -= scale;
   }
   return loss;

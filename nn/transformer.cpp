@@ -8,17 +8,6 @@
 
 namespace askbase::nn {
 
-namespace {
-
-template <typename T>
-using In = Eigen::Map<const Eigen::Array<T, Eigen::Dynamic, 1>>;
-template <typename T>
-using Out = Eigen::Map<Eigen::Array<T, Eigen::Dynamic, 1>>;
-
-Index grain(Index cols) { return std::max<Index>(1, 16384 / std::max<Index>(1, cols)); }
-
-}  // namespace
-
 template <typename T>
 TransformerBlock<T>::TransformerBlock(Parameters<T>& p, const std::string& name,
                                       const TransformerConfig& config, std::uint64_t stream)
@@ -45,13 +34,13 @@ void TransformerBlock<T>::add_and_norm(const Parameters<T>& p, const Linear<T>& 
   const Index n = sum.rows, d = sum.cols;
   cache.mean_rstd.resize(n, 2);
   const T *weight = p[norm.weight()].data, *shift = p[norm.bias()].data;
-  const In<T> bias(p[linear.bias()].data, d);
-  context.team->parallel_for(n, grain(d), [&](Index begin, Index end) {
+  const auto bias = row_array<const T>(p[linear.bias()].data, d);
+  context.team->parallel_for(n, row_grain(d), [&](Index begin, Index end) {
     for (Index r = begin; r < end; ++r) {
-      Out<T> row(sum.row(r), d);
+      auto row = row_array<T>(sum.row(r), d);
       row += bias;
       dropout.apply_row(r, sum.row(r), sum.row(r), d, context);
-      row += In<T>(residual.row(r), d);
+      row += row_array<const T>(residual.row(r), d);
       norm.forward_row(weight, shift, sum.row(r), y.row(r), cache.mean_rstd.row(r));
     }
   });

@@ -15,6 +15,7 @@ using test::difference;
 using test::golden;
 using test::matrix_of;
 using test::random_matrix;
+using test::segments_of;
 
 namespace {
 
@@ -32,12 +33,6 @@ AttentionConfig parsed(const std::string& text) {
   const base::Status valid = validate(*config);
   REQUIRE_MESSAGE(valid.has_value(), (valid ? "" : valid.error().message));
   return *config;
-}
-
-Segments segments_of(const std::vector<Index>& lengths) {
-  Segments s;
-  for (const Index n : lengths) s.add(n);
-  return s;
 }
 
 bool same_numbers(const Matrix<double>& expected, const std::vector<double>& actual, double tolerance) {

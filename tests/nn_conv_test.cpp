@@ -10,16 +10,7 @@ using test::difference;
 using test::golden;
 using test::matrix_of;
 using test::random_matrix;
-
-namespace {
-
-Segments segments_of(const std::vector<Index>& lengths) {
-  Segments s;
-  for (const Index n : lengths) s.add(n);
-  return s;
-}
-
-}  // namespace
+using test::segments_of;
 
 TEST_CASE_TEMPLATE("convolutions of every padding are PyTorch's", T, float, double) {
   const double tolerance = sizeof(T) == 4 ? 1e-5 : 1e-8;

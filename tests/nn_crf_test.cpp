@@ -10,14 +10,9 @@ namespace askbase::nn {
 using test::difference;
 using test::matrix_of;
 using test::random_matrix;
+using test::segments_of;
 
 namespace {
-
-Segments segments_of(const std::vector<Index>& lengths) {
-  Segments s;
-  for (const Index length : lengths) s.add(length);
-  return s;
-}
 
 std::vector<unsigned char> bytes_of(const nlohmann::json& tensor) {
   return tensor.at("data").get<std::vector<unsigned char>>();

@@ -9,14 +9,9 @@ using test::difference;
 using test::golden;
 using test::matrix_of;
 using test::random_matrix;
+using test::segments_of;
 
 namespace {
-
-Segments segments_of(const std::vector<Index>& lengths) {
-  Segments s;
-  for (const Index length : lengths) s.add(length);
-  return s;
-}
 
 // One pass forward and back, with everything that comes out.
 template <typename T>

@@ -32,6 +32,12 @@ Matrix<T> matrix_of(const nlohmann::json& tensor) {
   return m;
 }
 
+inline Segments segments_of(const std::vector<Index>& lengths) {
+  Segments segments;
+  for (const Index length : lengths) segments.add(length);
+  return segments;
+}
+
 template <typename T>
 Matrix<T> random_matrix(Index rows, Index cols, std::uint64_t seed, double scale = 1.0) {
   Random random(seed);

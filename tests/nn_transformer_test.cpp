@@ -11,14 +11,9 @@ using test::difference;
 using test::golden;
 using test::matrix_of;
 using test::random_matrix;
+using test::segments_of;
 
 namespace {
-
-Segments segments_of(const std::vector<Index>& lengths) {
-  Segments segments;
-  for (const Index length : lengths) segments.add(length);
-  return segments;
-}
 
 Context training(std::uint64_t key, Team& team = one_thread()) {
   return {.team = &team, .training = true, .dropout_key = key};
