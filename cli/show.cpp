@@ -184,9 +184,8 @@ base::Result<int> run_show(const ShowArguments& arguments, const Globals& global
     if (arguments.similar) {
       out["similar"] = base::Json::array();
       for (const SimilarEntity& one : similar.value_or(std::vector<SimilarEntity>())) {
-        out["similar"].push_back({{"id", one.id},
-                                  {"label", one.label},
-                                  {"similarity", base::json_number(one.similarity, 4)}});
+        out["similar"].push_back(
+            {{"id", one.id}, {"label", one.label}, {"similarity", base::json_number(one.similarity, 4)}});
       }
     }
     print(base::dump_json(out) + "\n");
@@ -206,7 +205,8 @@ base::Result<int> run_show(const ShowArguments& arguments, const Globals& global
     std::vector<std::vector<std::string>> rows;
     for (const SimilarEntity& one : similar.value_or(std::vector<SimilarEntity>()))
       rows.push_back({"  " + one.label, "<" + one.id + ">", decimal(one.similarity, 3)});
-    print_line(rows.empty() ? "similar: nothing, it has no facts with entities that have vectors" : "similar");
+    print_line(rows.empty() ? "similar: nothing, it has no facts with entities that have vectors"
+                            : "similar");
     print(table(rows));
   }
   return exit_done;

@@ -71,7 +71,8 @@ Route route_of(std::string_view path, std::string_view raw_path) {
     if (path == entry.path) return entry.route;
   }
   if (path.starts_with(entity_path) && path.size() > entity_path.size()) {
-    const bool similar = raw_path.ends_with(similar_end) && path.size() > entity_path.size() + similar_end.size();
+    const bool similar =
+        raw_path.ends_with(similar_end) && path.size() > entity_path.size() + similar_end.size();
     return similar ? route_similar : route_entity;
   }
   return path.starts_with("/api/") ? route_other : route_page;

@@ -1,5 +1,5 @@
-// Safetensors of any bytes: an error of one line that names the file, or tensors that cover the numbers exactly, once,
-// and can be read.
+// Safetensors of any bytes: an error of one line that names the file, or tensors that cover the numbers
+// exactly, once, and can be read.
 #include <cstring>
 
 #include "nn/model_folder.h"
