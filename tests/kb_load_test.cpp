@@ -84,13 +84,6 @@ TEST_CASE("formats are told by names") {
     CHECK(format_name(*format_from_name(name)) == name);
 }
 
-TEST_CASE("SHA-256 is the standard's") {
-  Sha256 hash;
-  hash.append("a");
-  hash.append("bc");
-  CHECK(hash.hex() == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
-}
-
 TEST_CASE("a new version of a source replaces its facts; an unchanged one is left alone") {
   const Place place;
   auto file = place.file("a.nt", nt("a", "p", "1") + nt("a", "p", "2") + nt("a", "p", "2"));
