@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "cli/embed_options.h"
 #include "cli/eval.h"
+#include "cli/figures.h"
 #include "cli/output.h"
 #include "datasets/link_prediction.h"
 #include "kb/embedding/evaluate.h"
@@ -132,15 +133,6 @@ struct Group {
   std::string category;
 };
 
-std::string row_of(const datasets::Figure& figure, int decimals = 4) {
-  if (!figure.value) return "-";
-  std::string out = decimal(*figure.value, decimals);
-  if (figure.interval)
-    out += "  [" + decimal(figure.interval->low, decimals) + ", " + decimal(figure.interval->high, decimals) +
-           "]";
-  return out;
-}
-
 void print_groups(const std::string& heading, const std::vector<Group>& groups) {
   std::vector<std::vector<std::string>> rows = {
       {heading, "facts", "tail MRR", "tail Hits@10", "head MRR", "head Hits@10"}};
@@ -150,8 +142,9 @@ void print_groups(const std::string& heading, const std::vector<Group>& groups) 
     const LinkFigures tail = datasets::link_figures(group.ranks.tail, 1, none);
     const LinkFigures head = datasets::link_figures(group.ranks.head, 1, none);
     rows.push_back({group.name + (group.category.empty() ? "" : "  (" + group.category + ")"),
-                    grouped(group.ranks.tail.size()), row_of(tail.mrr, 3), row_of(tail.hits_at_10, 3),
-                    row_of(head.mrr, 3), row_of(head.hits_at_10, 3)});
+                    grouped(group.ranks.tail.size()), shown_figure(tail.mrr, 3),
+                    shown_figure(tail.hits_at_10, 3), shown_figure(head.mrr, 3),
+                    shown_figure(head.hits_at_10, 3)});
   }
   print("\n" + table(rows, {false, true, true, true, true, true}));
 }
@@ -304,8 +297,8 @@ base::Result<int> run_link_prediction(const LinkArguments& arguments, const Glob
     const int decimals = i == 4 ? 1 : 4;
     datasets::Figure plain_raw = *r[i], plain_tail = *t[i], plain_head = *h[i];
     plain_raw.interval = plain_tail.interval = plain_head.interval = std::nullopt;
-    rows.push_back({figure_names[i], row_of(*f[i], decimals), row_of(plain_raw, decimals),
-                    row_of(plain_tail, decimals), row_of(plain_head, decimals)});
+    rows.push_back({figure_names[i], shown_figure(*f[i], decimals), shown_figure(plain_raw, decimals),
+                    shown_figure(plain_tail, decimals), shown_figure(plain_head, decimals)});
   }
   print(table(rows));
   print_groups("category", categories);

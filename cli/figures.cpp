@@ -6,11 +6,12 @@ namespace askbase::cli {
 
 using datasets::Figure;
 
-std::string shown_figure(const Figure& figure) {
+std::string shown_figure(const Figure& figure, int decimals) {
   if (!figure.value) return "-";
-  std::string out = decimal(*figure.value, 4);
+  std::string out = decimal(*figure.value, decimals);
   if (figure.interval) {
-    out += "  [" + decimal(figure.interval->low, 4) + ", " + decimal(figure.interval->high, 4) + "]";
+    out += "  [" + decimal(figure.interval->low, decimals) + ", " + decimal(figure.interval->high, decimals) +
+           "]";
   }
   return out;
 }

@@ -9,7 +9,7 @@
 namespace askbase::cli {
 
 // "0.9120  [0.9000, 0.9210]"; "-" for a figure over no questions.
-std::string shown_figure(const datasets::Figure& figure);
+std::string shown_figure(const datasets::Figure& figure, int decimals = 4);
 // "name": value and "name_ci": [low, high], null where there is none.
 void add_figure(base::Json& out, const std::string& name, const datasets::Figure& figure);
 
