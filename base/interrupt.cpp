@@ -23,7 +23,9 @@ void watch_interrupts() {
   action.sa_handler = on_signal;
   sigemptyset(&action.sa_mask);
   // No SA_RESTART: a read that waits for the terminal returns, and its caller looks at the flag.
-  action.sa_flags = 0;
+  // SA_ONSTACK: on threads that multiply matrices the handler must not run on their own stack
+  // (nn/backend_onednn.cpp).
+  action.sa_flags = SA_ONSTACK;
   ::sigaction(SIGINT, &action, nullptr);
   ::sigaction(SIGTERM, &action, nullptr);
 }

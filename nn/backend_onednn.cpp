@@ -4,6 +4,7 @@
 #include <mutex>
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.hpp>
+#include <signal.h>
 #include <stdexcept>
 
 #include "nn/backend.h"
@@ -12,13 +13,43 @@ namespace askbase::nn::backend {
 
 namespace {
 
+// Some of oneDNN's kernels (2.6, AVX-512) use the stack pointer as a register for numbers. A signal handler
+// that runs on the thread's stack would then write its frame over whatever lies there: each thread that
+// multiplies gets a stack for handlers, which base/interrupt.h asks for.
+class HandlerStack {
+ public:
+  HandlerStack() {
+    stack_t now{};
+    if (sigaltstack(nullptr, &now) != 0 || (now.ss_flags & SS_DISABLE) == 0) return;  // somebody gave it one
+    memory_.resize(1, kBytes);
+    stack_t own{};
+    own.ss_sp = memory_.data();
+    own.ss_size = kBytes;
+    sigaltstack(&own, nullptr);
+  }
+  HandlerStack(const HandlerStack&) = delete;
+  HandlerStack& operator=(const HandlerStack&) = delete;
+  ~HandlerStack() {
+    if (memory_.empty()) return;
+    stack_t none{};
+    none.ss_flags = SS_DISABLE;
+    sigaltstack(&none, nullptr);
+  }
+
+ private:
+  static constexpr Index kBytes = 128 << 10;  // the state of AVX-512 alone takes some 3 KiB
+  Matrix<std::uint8_t> memory_;
+};
+
 // oneDNN shares its products between OpenMP threads, which spin while they wait and know nothing of our
 // teams: each of our threads asks for one OpenMP thread, itself.
 void alone() {
+  thread_local const HandlerStack stack;
   thread_local const bool done = [] {
     omp_set_num_threads(1);
     return true;
   }();
+  (void)stack;
   (void)done;
 }
 
