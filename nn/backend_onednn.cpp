@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <mutex>
 #include <omp.h>
 #include <oneapi/dnnl/dnnl.hpp>
@@ -8,6 +7,7 @@
 #include <stdexcept>
 
 #include "nn/backend.h"
+#include "nn/quantize.h"
 
 namespace askbase::nn::backend {
 
@@ -92,33 +92,24 @@ const char* isa_name() {
   }
 }
 
-// Rounds to the nearest bfloat16, ties to even; a NaN may become infinity, which the losses show all the
-// same.
-std::uint16_t bf16(float x) {
-  const auto bits = std::bit_cast<std::uint32_t>(x);
-  return static_cast<std::uint16_t>((bits + 0x7FFFU + ((bits >> 16) & 1U)) >> 16);
-}
-
 // x or its transpose as bfloat16, rows without gaps.
 void to_bf16(View<const float> x, bool transpose, Matrix<std::uint16_t>& y) {
   if (!transpose) {
     y.resize(x.rows, x.cols);
-    for (Index r = 0; r < x.rows; ++r) {
-      const float* from = x.row(r);
-      std::uint16_t* to = y.row(r);
-      for (Index c = 0; c < x.cols; ++c) to[c] = bf16(from[c]);
-    }
+    for (Index r = 0; r < x.rows; ++r) float_to_bfloat16(x.row(r), y.row(r), x.cols);
     return;
   }
   // Tiles: both sides of a tile fit into the first cache.
   constexpr Index kTile = 32;
+  std::uint16_t tile[kTile][kTile];
   y.resize(x.cols, x.rows);
   for (Index r0 = 0; r0 < x.rows; r0 += kTile) {
     for (Index c0 = 0; c0 < x.cols; c0 += kTile) {
-      const Index r1 = std::min(x.rows, r0 + kTile), c1 = std::min(x.cols, c0 + kTile);
-      for (Index c = c0; c < c1; ++c) {
-        std::uint16_t* to = y.row(c);
-        for (Index r = r0; r < r1; ++r) to[r] = bf16(x(r, c));
+      const Index rows = std::min(kTile, x.rows - r0), cols = std::min(kTile, x.cols - c0);
+      for (Index r = 0; r < rows; ++r) float_to_bfloat16(x.row(r0 + r) + c0, tile[r], cols);
+      for (Index c = 0; c < cols; ++c) {
+        std::uint16_t* to = y.row(c0 + c) + r0;
+        for (Index r = 0; r < rows; ++r) to[r] = tile[r][c];
       }
     }
   }

@@ -5,6 +5,7 @@
 #include <stdexcept>
 
 #include "nn/backend.h"
+#include "nn/quantize.h"
 
 namespace askbase::nn {
 
@@ -64,15 +65,8 @@ QuantizedLinear::QuantizedLinear(View<const std::int8_t> weight, std::span<const
 
 QuantizedLinear::QuantizedLinear(View<const float> weight, std::span<const float> bias) {
   Matrix<std::int8_t> quantised(weight.rows, weight.cols);
-  for (Index r = 0; r < weight.rows; ++r) {
-    float largest = 0;
-    for (const float w : weight.row_span(r)) largest = std::max(largest, std::abs(w));
-    const float scale = largest > 0 ? largest / 127.0F : 1.0F;
-    for (Index c = 0; c < weight.cols; ++c) {
-      quantised(r, c) = static_cast<std::int8_t>(std::nearbyint(weight(r, c) / scale));
-    }
-    scales_.push_back(scale);
-  }
+  scales_.resize(static_cast<std::size_t>(weight.rows));
+  quantize_rows(weight, quantised.data(), scales_.data());
   pack(quantised, bias);
 }
 
