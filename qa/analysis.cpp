@@ -214,41 +214,6 @@ bool is_plural(const Unit& unit) {
          !unit.key.ends_with("us") && !unit.key.ends_with("is");
 }
 
-// English: what the first question word asks for ("what ... when I call" asks for no time). In Chinese a
-// question word may stand anywhere, and there is one as a rule.
-Expect expected_kind(const Question& question, const Mask& names) {
-  const auto kind_of = [](Cue cue) -> std::optional<Expect> {
-    switch (cue) {
-      case Cue::time:
-        return Expect::time;
-      case Cue::count:
-      case Cue::number:
-        return Expect::number;
-      case Cue::place:
-        return Expect::place;
-      case Cue::person:
-        return Expect::person;
-      case Cue::which:
-        return Expect::any;
-      default:
-        return std::nullopt;
-    }
-  };
-  std::optional<Expect> best;
-  std::size_t best_first = 0;
-  for (const CueHit& hit : question.cues) {
-    const std::optional<Expect> kind = kind_of(hit.cue);
-    if (!kind || touches(names, hit.first, hit.last)) continue;
-    const bool han = question.units[hit.first].han;
-    const bool stronger = best && han && *best == Expect::any && *kind != Expect::any;
-    if (!best || stronger || (!han && hit.first < best_first)) {
-      best = kind;
-      best_first = hit.first;
-    }
-  }
-  return best.value_or(Expect::any);
-}
-
 }  // namespace
 
 bool touches(const Mask& mask, std::size_t first, std::size_t last) {
@@ -360,6 +325,41 @@ std::string_view expect_name(Expect expect) {
   return "any";
 }
 
+// English: what the first question word asks for ("what ... when I call" asks for no time). In Chinese a
+// question word may stand anywhere, and there is one as a rule.
+Expect expected_by_words(const Question& question, const Mask& names) {
+  const auto kind_of = [](Cue cue) -> std::optional<Expect> {
+    switch (cue) {
+      case Cue::time:
+        return Expect::time;
+      case Cue::count:
+      case Cue::number:
+        return Expect::number;
+      case Cue::place:
+        return Expect::place;
+      case Cue::person:
+        return Expect::person;
+      case Cue::which:
+        return Expect::any;
+      default:
+        return std::nullopt;
+    }
+  };
+  std::optional<Expect> best;
+  std::size_t best_first = 0;
+  for (const CueHit& hit : question.cues) {
+    const std::optional<Expect> kind = kind_of(hit.cue);
+    if (!kind || touches(names, hit.first, hit.last)) continue;
+    const bool han = question.units[hit.first].han;
+    const bool stronger = best && han && *best == Expect::any && *kind != Expect::any;
+    if (!best || stronger || (!han && hit.first < best_first)) {
+      best = kind;
+      best_first = hit.first;
+    }
+  }
+  return best.value_or(Expect::any);
+}
+
 Expect expected_by(const QuestionType& type) {
   // Chosen on the dev half of datasets/atlas/questions.jsonl: below it, no expectation costs less than a
   // wrong one.
@@ -385,7 +385,7 @@ Frame frame_of(const Question& question, const Mask& names) {
   frame.count = std::any_of(question.cues.begin(), question.cues.end(), [&](const CueHit& hit) {
     return hit.cue == Cue::count && free(hit) && counts_things(units, hit);
   });
-  frame.expect = expected_kind(question, names);
+  frame.expect = expected_by_words(question, names);
   if (frame.expect == Expect::any && question.type) frame.expect = expected_by(*question.type);
 
   const bool polite = starts_politely(units) || has(Cue::polite);

@@ -106,5 +106,7 @@ struct Frame {
   std::size_t head_first = 0, head_last = 0;  // "countries" of "which countries"; empty when equal
 };
 Frame frame_of(const Question& question, const Mask& names);
+// What its question word alone lets expect.
+Expect expected_by_words(const Question& question, const Mask& names);
 
 }  // namespace askbase::qa

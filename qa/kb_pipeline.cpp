@@ -59,9 +59,6 @@ class KbPipeline : public Pipeline {
       return outcome;
     }
     Question question = analyse(request.question);
-    // The classifier learned from English questions, and knows nothing of Chinese ones.
-    if (types_ && question.language == base::Language::english)
-      question.type = types_->classify(request.question);
     clock.lap("analysis");
     if (question.small_talk || question.units.empty()) {
       outcome.reason = Reason::unsupported_question;
@@ -76,6 +73,12 @@ class KbPipeline : public Pipeline {
       if (mention.weak || !mention.exact || mention.candidates.empty()) continue;
       std::fill(names.begin() + static_cast<std::ptrdiff_t>(mention.first),
                 names.begin() + static_cast<std::ptrdiff_t>(mention.last), 1);
+    }
+    // The classifier learned from English questions, and knows nothing of Chinese ones. Most question words
+    // say themselves what they want.
+    if (types_ && question.language == base::Language::english &&
+        (request.explain || expected_by_words(question, names) == Expect::any)) {
+      question.type = types_->classify(request.question);
     }
     const Frame frame = frame_of(question, names);
     const std::vector<ClassMention> classes = lexicon.find_classes(question);
