@@ -17,6 +17,11 @@ enum class CharacterClass : std::uint8_t {
 };
 CharacterClass character_class(char32_t c);
 
+// What Python's str.isalnum() and \w (but for the underscore) are about: L* and N*.
+bool is_alphanumeric(char32_t c);
+// Where Python's str.split() cuts: Zs, Zl, Zp, and the controls that count as white space.
+bool is_white_space(char32_t c);
+
 // Lower case of one code point (U+0130 becomes "i" alone).
 char32_t simple_lower_case(char32_t c);
 // What decides about the final sigma: D135 and D136 of the Unicode Standard, section 3.13.

