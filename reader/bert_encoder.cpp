@@ -135,6 +135,23 @@ void EncoderBatch::clear() {
   segments.clear();
 }
 
+void EncoderBatch::check(const BertConfig& config) const {
+  const auto n = static_cast<std::size_t>(segments.total());
+  if (ids.size() != n || types.size() != n) {
+    throw std::logic_error("reader::EncoderBatch: ids and types do not fit the segments");
+  }
+  if (segments.longest() > config.positions) {
+    throw std::logic_error("reader::EncoderBatch: a sequence of " + std::to_string(segments.longest()) +
+                           " where the model has " + std::to_string(config.positions) + " positions");
+  }
+  const auto outside = [](const std::vector<std::int32_t>& all, Index rows) {
+    return std::any_of(all.begin(), all.end(), [rows](std::int32_t id) { return id < 0 || id >= rows; });
+  };
+  if (outside(ids, config.vocabulary) || outside(types, config.types)) {
+    throw std::logic_error("reader::EncoderBatch: an id or a type outside of its table");
+  }
+}
+
 template <typename T>
 BertEncoder<T>::BertEncoder(nn::Parameters<T>& p, const BertConfig& config, const std::string& prefix,
                             std::uint64_t stream)
@@ -159,24 +176,6 @@ BertEncoder<T>::BertEncoder(nn::Parameters<T>& p, const BertConfig& config, cons
   for (Index i = 0; i < config.layers; ++i) {
     blocks_.emplace_back(p, prefix + "encoder.layer." + std::to_string(i), block,
                          stream + 1 + 3 * static_cast<std::uint64_t>(i));
-  }
-}
-
-template <typename T>
-void BertEncoder<T>::check(const EncoderBatch& batch) const {
-  const auto n = static_cast<std::size_t>(batch.segments.total());
-  if (batch.ids.size() != n || batch.types.size() != n) {
-    throw std::logic_error("reader::BertEncoder: ids and types do not fit the segments");
-  }
-  if (batch.segments.longest() > config_.positions) {
-    throw std::logic_error("reader::BertEncoder: a sequence of " + std::to_string(batch.segments.longest()) +
-                           " where the model has " + std::to_string(config_.positions) + " positions");
-  }
-  const auto outside = [](const std::vector<std::int32_t>& ids, Index rows) {
-    return std::any_of(ids.begin(), ids.end(), [rows](std::int32_t id) { return id < 0 || id >= rows; });
-  };
-  if (outside(batch.ids, config_.vocabulary) || outside(batch.types, config_.types)) {
-    throw std::logic_error("reader::BertEncoder: an id or a type outside of its table");
   }
 }
 
@@ -214,7 +213,7 @@ void BertEncoder<T>::embed(const nn::Parameters<T>& p, const EncoderBatch& batch
 template <typename T>
 bool BertEncoder<T>::forward(const nn::Parameters<T>& p, const EncoderBatch& batch, Cache& cache,
                              const nn::Context& context, const Stop& stop) const {
-  check(batch);
+  batch.check(config_);
   const bool keep = cache.keep_layers || context.training;
   cache.outputs.resize(keep ? blocks_.size() + 1 : 2);
   cache.blocks.resize(context.training ? blocks_.size() : 1);

@@ -44,6 +44,9 @@ struct EncoderBatch {
   nn::Segments segments;
   void add(const EncoderInput& input);
   void clear();
+  // Throws std::logic_error where ids and types do not fit the segments or the tables, or a sequence is
+  // longer than `positions`.
+  void check(const BertConfig& config) const;
 };
 
 // Immutable after construction; any number of threads may use it, each with its own cache.
@@ -87,7 +90,6 @@ class BertEncoder {
   nn::ParameterId word_embeddings() const { return words_.weight(); }
 
  private:
-  void check(const EncoderBatch& batch) const;
   void embed(const nn::Parameters<T>& p, const EncoderBatch& batch, Cache& cache,
              const nn::Context& context) const;
 
