@@ -10,6 +10,7 @@
 #include "cli/figures.h"
 #include "cli/output.h"
 #include "cli/train.h"
+#include "cli/train_char_reader.h"
 #include "datasets/squad.h"
 #include "datasets/squad_metric.h"
 #include "datasets/squad_split.h"
@@ -24,11 +25,13 @@ namespace {
 namespace fs = std::filesystem;
 
 struct TrainReaderArguments {
-  std::vector<std::string> data, held_out;
-  std::string encoder, out, checkpoint, curves, report, precision = "bf16", storage = "fp16";
+  std::vector<std::string> data, held_out, test;
+  std::string kind = "bert", valid, encoder, out, checkpoint, curves, report, precision = "bf16",
+              storage = "fp16";
   reader::SpanTraining training;
   std::size_t seed = 1, epochs = 1, batch = 32, accumulate = 1, max_length = 320, evaluate_every = 0;
-  double share = 1;
+  std::size_t hidden = 96, layers = 1;
+  double share = 1, rate = 0;
   bool resume = false, train_words = false, json = false;
 };
 
@@ -114,6 +117,34 @@ std::string card_text(const TrainReaderArguments& arguments, const reader::SpanT
   return card + "\n";
 }
 
+// The character reader has options of its own, and shares the others.
+base::Result<int> run_bilstm(const TrainReaderArguments& arguments, const Globals& globals) {
+  CharReaderArguments own;
+  own.data = arguments.data;
+  own.test = arguments.test;
+  own.lac = arguments.encoder;
+  own.valid = arguments.valid;
+  own.out = arguments.out;
+  own.curves = arguments.curves;
+  own.report = arguments.report;
+  own.training.seed = arguments.seed;
+  own.training.epochs = static_cast<std::int64_t>(arguments.epochs);
+  own.training.minutes = arguments.training.minutes;
+  if (arguments.rate > 0) own.training.rate = arguments.rate;
+  own.training.weight_decay = arguments.training.weight_decay;
+  own.training.ema_decay = arguments.training.ema_decay;
+  own.training.evaluate_every = static_cast<std::int64_t>(arguments.evaluate_every);
+  own.training.checkpoint = arguments.checkpoint;
+  own.training.curves = arguments.curves;
+  own.training.resume = arguments.resume;
+  own.network.hidden = static_cast<nn::Index>(arguments.hidden);
+  own.network.layers = static_cast<nn::Index>(arguments.layers);
+  own.share = arguments.share;
+  own.threads = static_cast<int>(globals.thread_count());
+  own.json = arguments.json;
+  return run_train_char_reader(std::move(own));
+}
+
 base::Result<int> run_train_reader(TrainReaderArguments arguments, const Globals& globals) {
   if (!arguments.report.empty() && arguments.curves.empty()) {
     return base::fail(base::ErrorCode::invalid_argument,
@@ -123,8 +154,18 @@ base::Result<int> run_train_reader(TrainReaderArguments arguments, const Globals
     return base::fail(base::ErrorCode::invalid_argument,
                       "--resume needs --checkpoint FILE, where to go on from");
   }
+  if (arguments.kind == "bilstm" && !arguments.held_out.empty()) {
+    return base::fail(base::ErrorCode::invalid_argument,
+                      "--kind bilstm chooses by --valid FILE, not by --hold-out");
+  }
   ASKBASE_TRY(nn::check_model_place(arguments.out));
   base::watch_interrupts();
+  if (arguments.kind == "bilstm") return run_bilstm(arguments, globals);
+  if (!arguments.valid.empty() || !arguments.test.empty()) {
+    return base::fail(base::ErrorCode::invalid_argument, "--valid and --test are for --kind bilstm",
+                      "name articles of the training files with --hold-out, and measure with askbase eval");
+  }
+  if (arguments.rate > 0) arguments.training.rate = arguments.rate;
   ASKBASE_ASSIGN(std::unique_ptr<reader::BertModel> model, encoder_of(arguments.encoder));
   ASKBASE_ASSIGN(const datasets::SquadSplit split, read_data(arguments));
   model = reader::with_span_head(std::move(model), arguments.seed);
@@ -190,15 +231,23 @@ base::Result<int> run_train_reader(TrainReaderArguments arguments, const Globals
 void add_train_reader(const Command& train) {
   auto arguments = std::make_shared<TrainReaderArguments>();
   const Command command =
-      train.add("reader", "Find the answer to a question in a text: a BERT encoder with a span head",
+      train.add("reader", "Find the answer to a question in a text: a BERT encoder, or an LSTM for Chinese",
                 "  askbase train reader --encoder models/en-sentence --data train-v2.0.json --hold-out "
                 "Genome --out en-reader\n"
+                "  askbase train reader --kind bilstm --encoder lac_small --data cmrc2018-train.json.gz "
+                "--valid cmrc2018-trial.json.gz --out zh-reader\n"
                 "Ctrl-C loses nothing where there is a --checkpoint: --resume goes on.");
+  command.option("--kind", "KIND", arguments->kind, "bert, or bilstm: characters of Chinese; bert",
+                 Command::one_of({"bert", "bilstm"}));
   command.option("--encoder", "DIR", arguments->encoder,
-                 "Model folder to start from, with a span head or without; or a folder of Hugging Face");
+                 "Model folder to start from, with a span head or without; or a folder of Hugging Face. "
+                 "bilstm: jieba's folder lac_small");
   command.several("--data", "FILE", arguments->data, "Questions in SQuAD's form");
   command.several("--hold-out", "TITLE", arguments->held_out,
                   "Articles to choose by; nothing of them stays in the training");
+  command.option("--valid", "FILE", arguments->valid, "bilstm: questions to choose by");
+  command.several("--test", "FILE", arguments->test,
+                  "bilstm: questions to measure the written model on, once");
   command.option("--out", "DIR", arguments->out, "Model folder to write; one that is there is replaced");
   command.option("--seed", "N", arguments->seed, "Of everything drawn at random; 1", 0, 1U << 31);
   command.option("--epochs", "N", arguments->epochs, "Rounds over the questions; 1", 1, 1000);
@@ -208,7 +257,11 @@ void add_train_reader(const Command& train) {
   command.option("--accumulate", "N", arguments->accumulate, "Batches of a step; 1", 1, 1024);
   command.option("--max-length", "N", arguments->max_length, "Ids of a question with its text at most; 320",
                  128, 4096);
-  command.option("--rate", "X", arguments->training.rate, "Highest learning rate; 2e-4", 0, 1);
+  command.option("--rate", "X", arguments->rate,
+                 "Highest learning rate; 0: the kind's own, 2e-4, or 2e-3 for bilstm", 0, 1);
+  command.option("--hidden", "N", arguments->hidden, "bilstm: units of an LSTM in each direction; 96", 1,
+                 1024);
+  command.option("--layers", "N", arguments->layers, "bilstm: layers of the second LSTM; 1", 1, 8);
   command.option("--warmup", "SHARE", arguments->training.warmup_share,
                  "Of the steps, with a rising rate; 0.06", 0, 0.9);
   command.option("--weight-decay", "X", arguments->training.weight_decay, "Of AdamW; 0.01", 0, 1);

@@ -109,6 +109,17 @@ base::Result<std::unique_ptr<CharModel>> CharModel::load(const std::filesystem::
   sizes.tags = static_cast<Index>(word_begins.size());
   auto model = std::make_unique<CharModel>(std::move(vocabulary), sizes, std::move(word_begins), config);
   ASKBASE_TRY(folder.fill(model->parameters_));
+  ReadCalibration& calibration = model->calibration_;
+  for (const auto& [name, value] : {std::pair("calibration_offset", &calibration.offset),
+                                    std::pair("calibration_by_null", &calibration.by_null),
+                                    std::pair("calibration_by_rivals", &calibration.by_rivals),
+                                    std::pair("null_threshold", &calibration.null_threshold)}) {
+    const auto found = json.find(name);
+    if (found == json.end() || !found->is_number() || !std::isfinite(found->get<double>())) {
+      return base::fail(base::ErrorCode::corrupt, "config.json: \"" + std::string(name) + "\" is no number");
+    }
+    *value = found->get<double>();
+  }
   return model;
 }
 
@@ -123,7 +134,11 @@ std::string CharModel::config() const {
                           {"hidden", config.hidden},
                           {"layers", config.layers},
                           {"input_dropout", config.input_dropout},
-                          {"dropout", config.dropout}});
+                          {"dropout", config.dropout},
+                          {"calibration_offset", calibration_.offset},
+                          {"calibration_by_null", calibration_.by_null},
+                          {"calibration_by_rivals", calibration_.by_rivals},
+                          {"null_threshold", calibration_.null_threshold}});
 }
 
 base::Status CharModel::save(const std::filesystem::path& folder, const std::string& card) const {

@@ -15,6 +15,7 @@
 #include "reader/char_network.h"
 #include "reader/char_text.h"
 #include "reader/lexical_encoder.h"
+#include "reader/text_reader.h"
 
 namespace askbase::reader {
 
@@ -64,6 +65,11 @@ class CharModel {
   nn::Parameters<float>& parameters() { return parameters_; }
   std::string config() const;  // of the model folder
 
+  // From scores to probabilities; before it is fitted, confidence is p / (1 + p) of p, the softmax over all
+  // spans.
+  const ReadCalibration& calibration() const { return calibration_; }
+  void set_calibration(const ReadCalibration& calibration) { calibration_ = calibration; }
+
  private:
   CharVocabulary vocabulary_;
   LexicalSizes sizes_;
@@ -72,6 +78,7 @@ class CharModel {
   LexicalEncoder lexical_;
   nn::ParameterId rarity_;
   CharNetwork<float> network_;
+  ReadCalibration calibration_{.offset = 0, .by_null = 0, .by_rivals = 1, .null_threshold = 1e9};
 };
 
 }  // namespace askbase::reader

@@ -14,12 +14,6 @@ namespace {
 
 using nn::Index;
 
-char32_t folded(char32_t c) {
-  if (c >= 0xFF01 && c <= 0xFF5E) c -= 0xFEE0;  // full width
-  if (c == 0x3000 || c == 0xA0) return U' ';
-  return base::simple_lower_case(c);
-}
-
 bool is_stop(char32_t c) {
   return c == U'。' || c == U'！' || c == U'!' || c == U'？' || c == U'?' || c == U'；' || c == U'\n';
 }
@@ -128,6 +122,12 @@ std::vector<std::size_t> clause_ends(const CharText& context) {
 
 }  // namespace
 
+char32_t fold_character(char32_t c) {
+  if (c >= 0xFF01 && c <= 0xFF5E) c -= 0xFEE0;  // full width
+  if (c == 0x3000 || c == 0xA0) return U' ';
+  return base::simple_lower_case(c);
+}
+
 CharText char_text(const CharVocabulary& vocabulary, std::u32string_view text) {
   CharText out;
   std::u32string simplified = base::to_code_points(base::to_simplified(base::to_utf8(text)));
@@ -135,7 +135,7 @@ CharText char_text(const CharVocabulary& vocabulary, std::u32string_view text) {
   out.folded.reserve(text.size());
   for (const char32_t c : simplified) {
     out.rows.push_back(vocabulary.row(c));
-    out.folded.push_back(folded(c));
+    out.folded.push_back(fold_character(c));
     out.kinds.push_back(kind_of(out.folded.back()));
   }
   std::size_t begin = 0, comma = 0;
@@ -151,6 +151,17 @@ CharText char_text(const CharVocabulary& vocabulary, std::u32string_view text) {
   }
   if (begin < text.size()) out.sentences.add(static_cast<Index>(text.size() - begin));
   return out;
+}
+
+PieceEdges char_edges(const CharText& context) {
+  PieceEdges edges{std::vector<std::uint8_t>(context.size(), 1),
+                   std::vector<std::uint8_t>(context.size(), 1)};
+  for (std::size_t i = 0; i < context.size(); ++i) {
+    const char32_t c = context.folded[i];
+    if (c == U' ' || c == U'\n' || c == U'\t' || c == U'\r') edges.starts[i] = edges.ends[i] = 0;
+    if (context.kinds[i] == CharKind::stop) edges.starts[i] = 0;
+  }
+  return edges;
 }
 
 void pair_features(const CharText& question, const CharText& context, const CharStatistics& statistics,

@@ -10,6 +10,7 @@
 
 #include "nn/matrix.h"
 #include "reader/lexical_encoder.h"
+#include "reader/span.h"
 
 namespace askbase::reader {
 
@@ -26,7 +27,14 @@ struct CharText {
   std::size_t size() const { return folded.size(); }
 };
 
+// Half width, small letters; not the script.
+char32_t fold_character(char32_t c);
+
 CharText char_text(const CharVocabulary& vocabulary, std::u32string_view text);
+
+// Where an answer may begin and end: not at white space. Its length, in characters.
+PieceEdges char_edges(const CharText& context);
+inline constexpr std::size_t kLongestCharAnswer = 80;
 
 // What is known of all texts: how rare each character is (by row, 0 .. 1), which tags begin a word.
 struct CharStatistics {

@@ -238,17 +238,6 @@ class Task : public nn::TrainingTask<float> {
 
 }  // namespace
 
-PieceEdges char_edges(const CharText& context) {
-  PieceEdges edges{std::vector<std::uint8_t>(context.size(), 1),
-                   std::vector<std::uint8_t>(context.size(), 1)};
-  for (std::size_t i = 0; i < context.size(); ++i) {
-    const char32_t c = context.folded[i];
-    if (c == U' ' || c == U'\n' || c == U'\t' || c == U'\r') edges.starts[i] = edges.ends[i] = 0;
-    if (context.kinds[i] == CharKind::stop) edges.starts[i] = 0;
-  }
-  return edges;
-}
-
 base::Result<CharTrainingResult> train_char_reader(CharModel& model, const ReadingSet& train,
                                                    const ReadingSet& valid, const ReadingMeasure& measure,
                                                    const CharTraining& options, nn::Team& team) {

@@ -35,10 +35,6 @@ struct CharTrainingResult {
   std::size_t questions = 0, left_out = 0;  // left out: no answer, or an empty text
 };
 
-// How long an answer may be, in characters, and what ends it: no white space at its borders.
-inline constexpr std::size_t kLongestCharAnswer = 80;
-PieceEdges char_edges(const CharText& context);
-
 // Trains model in place; at the end it holds the best average weights by measure(...).metric over `valid`
 // (which may be empty). Errors: those of nn/trainer.h; bad_input where nothing is left to train on.
 base::Result<CharTrainingResult> train_char_reader(CharModel& model, const ReadingSet& train,
