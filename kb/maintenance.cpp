@@ -101,7 +101,9 @@ base::Status restore(const fs::path& backup_folder, const fs::path& folder) {
   return copy_verified(*from, folder);
 }
 
-base::Result<UpgradeReport> upgrade(const fs::path& folder) { return upgrade_by(folder, {}); }
+base::Result<UpgradeReport> upgrade(const fs::path& folder) {
+  return upgrade_by(folder, {{1, [](Storage& storage) { return storage.add_tables(); }}});
+}
 
 base::Result<UpgradeReport> upgrade_by(const fs::path& folder, const std::vector<UpgradeStep>& steps) {
   StorageOptions options;

@@ -25,9 +25,9 @@ using namespace storage_detail;
 
 namespace {
 
-constexpr std::array<std::string_view, table_count> table_names = {"meta",  "terms", "ids",        "spo",
-                                                                   "pos",   "osp",   "by_source",  "sources",
-                                                                   "names", "words", "vocabulary", "grams"};
+constexpr std::array<std::string_view, table_count> table_names = {
+    "meta",  "terms",      "ids",   "spo",       "pos",           "osp",      "by_source", "sources", "names",
+    "words", "vocabulary", "grams", "documents", "document_text", "passages", "postings",  "vectors"};
 constexpr std::string_view data_name = "facts", gate_name = "askbase.commit",
                            manifest_name = "askbase.manifest", temporary_name = "tmp";
 // Small: only commits that go through the log stay in memory. RocksDB wants this much free space for every
@@ -84,6 +84,17 @@ class RocksCursor final : public Cursor {
   std::unique_ptr<rocksdb::Iterator> iterator_;
 };
 
+// Of a table that is not there.
+class NoCursor final : public Cursor {
+ public:
+  void seek(std::string_view /*key*/) override {}
+  bool valid() const override { return false; }
+  void next() override {}
+  std::string_view key() const override { return {}; }
+  std::string_view value() const override { return {}; }
+  base::Status status() const override { return {}; }
+};
+
 class RocksSnapshot final : public Snapshot {
  public:
   explicit RocksSnapshot(std::shared_ptr<Database> database) : database_(std::move(database)) {
@@ -96,10 +107,12 @@ class RocksSnapshot final : public Snapshot {
   RocksSnapshot& operator=(const RocksSnapshot&) = delete;
 
   base::Result<bool> get(Table table, std::string_view key, std::string& value) const override {
+    rocksdb::ColumnFamilyHandle* const handle = database_->handle(table);
+    if (handle == nullptr) return false;
     rocksdb::ReadOptions options;
     options.snapshot = at_;
     rocksdb::PinnableSlice found;
-    const rocksdb::Status status = database_->db->Get(options, database_->handle(table), slice(key), &found);
+    const rocksdb::Status status = database_->db->Get(options, handle, slice(key), &found);
     if (status.ok()) {
       value.assign(found.data(), found.size());
       return true;
@@ -108,6 +121,7 @@ class RocksSnapshot final : public Snapshot {
     return tl::unexpected(to_error(status, "cannot read", database_->folder));
   }
   std::unique_ptr<Cursor> cursor(Table table, std::string_view prefix) const override {
+    if (database_->handle(table) == nullptr) return std::make_unique<NoCursor>();
     return std::make_unique<RocksCursor>(*database_, table, at_, prefix);
   }
 
@@ -197,11 +211,17 @@ base::Result<FolderState> inspect(const fs::path& folder) {
   return FolderState::empty;
 }
 
-std::vector<rocksdb::ColumnFamilyDescriptor> descriptors(const std::shared_ptr<rocksdb::Cache>& cache) {
+// present: which families the database has; empty: it shall have all.
+std::vector<rocksdb::ColumnFamilyDescriptor> descriptors(const std::shared_ptr<rocksdb::Cache>& cache,
+                                                         const std::vector<std::string>& present) {
   std::vector<rocksdb::ColumnFamilyDescriptor> all;
-  for (int i = 0; i < table_count; ++i)
-    all.emplace_back(std::string(table_names[static_cast<std::size_t>(i)]),
-                     table_options(static_cast<Table>(i), cache));
+  for (int i = 0; i < table_count; ++i) {
+    std::string name(table_names[static_cast<std::size_t>(i)]);
+    if (i >= tables_of_format_1 && !present.empty() &&
+        std::find(present.begin(), present.end(), name) == present.end())
+      continue;
+    all.emplace_back(std::move(name), table_options(static_cast<Table>(i), cache));
+  }
   rocksdb::ColumnFamilyOptions unused;
   unused.write_buffer_size = memtable_bytes;
   all.emplace_back(rocksdb::kDefaultColumnFamilyName, unused);
@@ -212,13 +232,18 @@ rocksdb::Status open_database(Database& database, const fs::path& data, bool cre
   rocksdb::DBOptions options = database_options(database.options);
   options.create_if_missing = options.error_if_exists = create;
   options.create_missing_column_families = create || database.options.oldest_format < oldest_format_version;
+  std::vector<std::string> present;
+  rocksdb::Status status;
+  if (!options.create_missing_column_families)
+    status = rocksdb::DB::ListColumnFamilies(options, data.string(), &present);
+  if (!status.ok()) return status;
+  const auto families = descriptors(database.cache, present);
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
-  const rocksdb::Status status =
-      database.read_only
-          ? rocksdb::DB::OpenForReadOnly(options, data.string(), descriptors(database.cache),
-                                         &database.handles, &db)
-          : rocksdb::DB::Open(options, data.string(), descriptors(database.cache), &database.handles, &db);
+  status = database.read_only ? rocksdb::DB::OpenForReadOnly(options, data.string(), families, &handles, &db)
+                              : rocksdb::DB::Open(options, data.string(), families, &handles, &db);
   database.db.reset(db);
+  database.take(handles);
   return status;
 }
 
@@ -260,10 +285,12 @@ base::Status check_format_alone(const fs::path& folder, const StorageOptions& op
   std::vector<rocksdb::ColumnFamilyDescriptor> few;
   few.emplace_back(std::string(table_name(Table::meta)), table_options(Table::meta, probe->cache));
   few.emplace_back(rocksdb::kDefaultColumnFamilyName, rocksdb::ColumnFamilyOptions());
+  std::vector<rocksdb::ColumnFamilyHandle*> handles;
   rocksdb::DB* db = nullptr;
   const rocksdb::Status status = rocksdb::DB::OpenForReadOnly(
-      database_options(options), (folder / data_name).string(), few, &probe->handles, &db);
+      database_options(options), (folder / data_name).string(), few, &handles, &db);
   probe->db.reset(db);
+  probe->take(handles);
   if (!status.ok()) return tl::unexpected(to_error(status, "cannot open the knowledge base", folder));
   ASKBASE_TRY(read_format(RocksSnapshot(probe), folder, options.oldest_format));
   return {};
@@ -340,10 +367,7 @@ base::Status open_for_reading(Database& database) {
     if (fingerprint(database.folder) == before) {
       if (last || attempt > 1) return last;
     }
-    for (rocksdb::ColumnFamilyHandle* handle : database.handles)
-      database.db->DestroyColumnFamilyHandle(handle);
-    database.handles.clear();
-    database.db.reset();
+    database.close();
     std::this_thread::sleep_for(std::chrono::milliseconds(5 * attempt));
   }
   return base::fail(base::ErrorCode::locked,
@@ -479,7 +503,23 @@ CommitGate::~CommitGate() {
 Database::~Database() {
   if (!db) return;
   if (!read_only) rocksdb::CancelAllBackgroundWork(db.get(), true);
-  for (rocksdb::ColumnFamilyHandle* handle : handles) db->DestroyColumnFamilyHandle(handle);
+  close();
+}
+
+void Database::take(const std::vector<rocksdb::ColumnFamilyHandle*>& handles) {
+  for (rocksdb::ColumnFamilyHandle* const one : handles) {
+    const auto name = std::find(table_names.begin(), table_names.end(), one->GetName());
+    if (name == table_names.end())
+      unused = one;
+    else
+      tables[static_cast<std::size_t>(name - table_names.begin())] = one;
+  }
+}
+
+void Database::close() {
+  for (auto& table : tables)
+    if (rocksdb::ColumnFamilyHandle* const one = table.exchange(nullptr)) db->DestroyColumnFamilyHandle(one);
+  if (unused != nullptr) db->DestroyColumnFamilyHandle(std::exchange(unused, nullptr));
   db.reset();
 }
 
@@ -520,18 +560,49 @@ base::Status StorageImpl::checkpoint(const fs::path& target) const {
 }
 
 std::uint64_t StorageImpl::disk_bytes(Table table) const {
+  if (database_->handle(table) == nullptr) return 0;
   rocksdb::ColumnFamilyMetaData data;
   database_->db->GetColumnFamilyMetaData(database_->handle(table), &data);
   return data.size;
 }
 
 base::Status StorageImpl::compact(Table table) {
+  if (database_->handle(table) == nullptr) return {};
   rocksdb::CompactRangeOptions options;
   options.exclusive_manual_compaction = false;
   options.max_subcompactions = static_cast<std::uint32_t>(database_->options.threads);
   const rocksdb::Status status =
       database_->db->CompactRange(options, database_->handle(table), nullptr, nullptr);
   if (!status.ok()) return tl::unexpected(to_error(status, "cannot compact", database_->folder));
+  return record_manifest(database_->folder);
+}
+
+// The format comes first: an askbase that does not know it must not come upon tables that it does not know.
+base::Status StorageImpl::add_tables() {
+  const std::lock_guard<std::mutex> guard(mutex_);
+  std::vector<Table> missing;
+  for (int i = 0; i < table_count; ++i)
+    if (database_->handle(static_cast<Table>(i)) == nullptr) missing.push_back(static_cast<Table>(i));
+  if (missing.empty() && database_->format >= format_version) return {};
+  if (database_->read_only)
+    return base::fail(base::ErrorCode::internal,
+                      "the knowledge base was opened for reading: " + database_->folder.string());
+  const CommitGate gate(database_->folder, CommitGate::Kind::commit);
+  rocksdb::Status status;
+  if (database_->format < format_version) {
+    rocksdb::WriteOptions durable;
+    durable.sync = true;
+    status = database_->db->Put(durable, database_->handle(Table::meta), slice(format_key),
+                                slice(std::to_string(format_version)));
+    if (status.ok()) database_->format = format_version;
+  }
+  for (std::size_t i = 0; i < missing.size() && status.ok(); ++i) {
+    rocksdb::ColumnFamilyHandle* made = nullptr;
+    status = database_->db->CreateColumnFamily(table_options(missing[i], database_->cache),
+                                               std::string(table_name(missing[i])), &made);
+    if (status.ok()) database_->tables[static_cast<std::size_t>(missing[i])] = made;
+  }
+  if (!status.ok()) return tl::unexpected(to_error(status, "cannot add tables", database_->folder));
   return record_manifest(database_->folder);
 }
 

@@ -28,9 +28,17 @@ enum class Table : std::uint8_t {
   words,       // word, NUL, match key of a name that holds it -> nothing
   vocabulary,  // word -> number of names that hold it
   grams,       // character n-gram, length of a word -> the words
+  // From here on since format 2 (reader/passage_records.h). A KB of format 1 has none of them until its first
+  // document; until then they read as empty.
+  documents,      // document number -> record; 0xFF, id -> number
+  document_text,  // document number, segment -> a piece of the text
+  passages,       // passage number -> record
+  postings,       // term, NUL, block of passages -> which of them hold it, how often
+  vectors,        // passage number -> sentence vector
   count_
 };
 inline constexpr int table_count = static_cast<int>(Table::count_);
+inline constexpr int tables_of_format_1 = static_cast<int>(Table::documents);
 std::string_view table_name(Table table);
 
 enum class OpenMode : std::uint8_t {
@@ -40,7 +48,7 @@ enum class OpenMode : std::uint8_t {
 };
 
 // Format version that this program writes, and the oldest one that it opens.
-inline constexpr std::uint32_t format_version = 1;
+inline constexpr std::uint32_t format_version = 2;
 inline constexpr std::uint32_t oldest_format_version = 1;
 // In the KB's folder; locked by the process that writes.
 inline constexpr std::string_view lock_file_name = "askbase.lock";
@@ -102,6 +110,9 @@ class Storage {
   virtual std::shared_ptr<const Snapshot> snapshot() const = 0;
   // Error when opened read-only, locked when a Write is open already. It must not outlive the Storage.
   virtual base::Result<std::unique_ptr<Write>> begin_write() = 0;
+  // Makes the tables that a KB of an older format lacks, before a Write may fill them, and says so in its
+  // format. Nothing to do for others. Errors: io; internal when opened read-only.
+  virtual base::Status add_tables() = 0;
   // A consistent copy (hard links where the file system allows) in a folder that must not exist yet; safe
   // while writing. Complete or absent: made under a temporary name and renamed.
   virtual base::Status checkpoint(const std::filesystem::path& folder) const = 0;

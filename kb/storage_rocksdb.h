@@ -9,6 +9,7 @@
 //   tmp/              sorted files on their way in; emptied by the next writer
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <filesystem>
 #include <memory>
@@ -56,18 +57,23 @@ struct Database {
   std::filesystem::path folder;
   StorageOptions options;
   bool read_only = true;
-  std::uint32_t format = 0;
+  std::atomic<std::uint32_t> format = 0;
   std::atomic<bool> log_failed = false;
   std::optional<base::FileLock> lock;
   std::shared_ptr<rocksdb::Cache> cache;
   std::unique_ptr<rocksdb::DB> db;
-  std::vector<rocksdb::ColumnFamilyHandle*> handles;  // by Table; the last is RocksDB's default, unused
+  // Null where a KB of an older format has no such table (yet: add_tables()).
+  std::array<std::atomic<rocksdb::ColumnFamilyHandle*>, table_count> tables = {};
+  rocksdb::ColumnFamilyHandle* unused = nullptr;  // RocksDB's default
 
   Database() = default;
   Database(const Database&) = delete;
   Database& operator=(const Database&) = delete;
   ~Database();
-  rocksdb::ColumnFamilyHandle* handle(Table table) const { return handles[static_cast<std::size_t>(table)]; }
+  rocksdb::ColumnFamilyHandle* handle(Table table) const { return tables[static_cast<std::size_t>(table)]; }
+  // Keeps the handles that the database gave out for families of these names.
+  void take(const std::vector<rocksdb::ColumnFamilyHandle*>& handles);
+  void close();
 };
 
 // Records the manifest's name and size, after a change that only the manifest holds.
@@ -78,6 +84,7 @@ class StorageImpl final : public Storage {
   explicit StorageImpl(std::shared_ptr<Database> database);
   std::shared_ptr<const Snapshot> snapshot() const override;
   base::Result<std::unique_ptr<Write>> begin_write() override;
+  base::Status add_tables() override;
   base::Status checkpoint(const std::filesystem::path& folder) const override;
   std::uint64_t disk_bytes(Table table) const override;
   base::Status compact(Table table) override;

@@ -90,6 +90,9 @@ class WriteImpl final : public Write {
 
   base::Status append(Table table, std::string_view key, std::string_view value, std::uint32_t value_size) {
     TableState& state = tables_[static_cast<std::size_t>(table)];
+    if (database_.handle(table) == nullptr)
+      return base::fail(base::ErrorCode::internal,
+                        "the knowledge base has no table " + std::string(table_name(table)) + " yet");
     if (key.empty() || (!state.last_key.empty() && key <= std::string_view(state.last_key)))
       return base::fail(base::ErrorCode::internal,
                         "keys of table " + std::string(table_name(table)) + " came out of order");

@@ -31,6 +31,13 @@ base::Result<std::shared_ptr<const View>> Store::view() const {
   return view_;
 }
 
+base::Result<ChangeLock> Store::lock_changes() {
+  if (updating_.exchange(true))
+    return base::fail(base::ErrorCode::locked, "another update of the knowledge base is under way",
+                      "try again when it is done");
+  return ChangeLock(updating_);
+}
+
 base::Result<std::unique_ptr<Update>> Store::begin_update(const UpdateOptions& options) {
   if (updating_.exchange(true))
     return base::fail(base::ErrorCode::locked, "another update of the knowledge base is under way",

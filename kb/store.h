@@ -18,6 +18,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -130,6 +131,22 @@ struct UpdateOptions {
   std::size_t threads = 2;
 };
 
+// Keeps other changes of a store away while it lives: for what is written beside Update (documents).
+class ChangeLock {
+ public:
+  explicit ChangeLock(std::atomic<bool>& taken) : taken_(&taken) {}
+  ChangeLock(ChangeLock&& other) noexcept : taken_(std::exchange(other.taken_, nullptr)) {}
+  ChangeLock& operator=(ChangeLock&&) = delete;
+  ChangeLock(const ChangeLock&) = delete;
+  ChangeLock& operator=(const ChangeLock&) = delete;
+  ~ChangeLock() {
+    if (taken_ != nullptr) *taken_ = false;
+  }
+
+ private:
+  std::atomic<bool>* taken_;
+};
+
 // Thread-safe.
 class Store {
  public:
@@ -140,6 +157,8 @@ class Store {
   base::Result<std::shared_ptr<const View>> view() const;
   // Error locked while another Update of this store lives. It must not outlive the store.
   base::Result<std::unique_ptr<Update>> begin_update(const UpdateOptions& options = {});
+  // As an Update that never writes. Error locked.
+  base::Result<ChangeLock> lock_changes();
   Storage& storage() { return *storage_; }
   const Storage& storage() const { return *storage_; }
 

@@ -89,7 +89,7 @@ class Backup(Case):
     def test_upgrade_of_the_newest_format(self):
         self.load_cities()
         before = self.export()
-        self.assertIn("format 1", self.askbase("upgrade").stdout)
+        self.assertIn("format 2, the newest", self.askbase("upgrade").stdout)
         self.assertEqual(self.export(), before)
 
 
