@@ -93,8 +93,8 @@ std::string int8_problem(const SafetensorsFile& file, const TensorInfo& tensor) 
   const TensorInfo* scale = file.find(scale_name(tensor.name));
   if (tensor.shape.empty()) return tensor.name + " is int8 without rows";
   if (scale == nullptr) return tensor.name + " is int8, but " + scale_name(tensor.name) + " is missing";
-  if (scale->dtype != Dtype::f32 || scale->shape != Shape{tensor.shape[0]}) {
-    return scale->name + " should be F32 of shape (" + std::to_string(tensor.shape[0]) + ")";
+  if ((scale->dtype != Dtype::f32 && scale->dtype != Dtype::f16) || scale->shape != Shape{tensor.shape[0]}) {
+    return scale->name + " should be F32 or F16 of shape (" + std::to_string(tensor.shape[0]) + ")";
   }
   return {};
 }
@@ -121,7 +121,10 @@ struct StoredTensor {
 };
 
 Status add_tensor(const std::string& name, const Shape& shape, View<const float> values, Storage storage,
-                  std::vector<TensorSource>& sources, std::vector<std::unique_ptr<StoredTensor>>& kept) {
+                  Storage small, std::vector<TensorSource>& sources,
+                  std::vector<std::unique_ptr<StoredTensor>>& kept) {
+  const bool rows = storage == Storage::int8 && shape.size() >= 2;
+  if (storage == Storage::int8 && !rows) storage = small;
   for (Index i = 0; i < values.size(); ++i) {
     if (std::isfinite(values.data[i]) &&
         (storage != Storage::fp16 || std::abs(values.data[i]) < kLeastBeyondHalf)) {
@@ -132,14 +135,22 @@ Status add_tensor(const std::string& name, const Shape& shape, View<const float>
                     (std::isfinite(values.data[i]) ? "too large for fp16" : "that is not a number"),
                 std::isfinite(values.data[i]) ? "save it as bf16 or fp32" : "");
   }
-  if (storage == Storage::int8 && shape.size() >= 2) {
+  if (rows) {
     kept.push_back(std::make_unique<StoredTensor>());
     StoredTensor& tensor = *kept.back();
     tensor.rows.resize(static_cast<std::size_t>(values.size()));
     tensor.scales.resize(static_cast<std::size_t>(values.rows));
-    quantize_rows(values, tensor.rows.data(), tensor.scales.data());
+    const bool half = small == Storage::fp16;
+    quantize_rows(values, tensor.rows.data(), tensor.scales.data(), half);
+    for (const float scale : tensor.scales) {
+      if (std::isfinite(scale)) continue;
+      return fail(ErrorCode::invalid_argument,
+                  "the model is not saved: " + name + " has a weight too large for scales in fp16",
+                  "save it as bf16 or fp32");
+    }
     sources.push_back(tensor_of(name, shape, tensor.rows.data()));
-    sources.push_back(tensor_of(scale_name(name), {values.rows}, tensor.scales.data()));
+    sources.push_back(
+        tensor_of(scale_name(name), {values.rows}, tensor.scales.data(), half ? Dtype::f16 : Dtype::f32));
     return {};
   }
   const Dtype dtype = storage == Storage::fp16   ? Dtype::f16
@@ -168,8 +179,9 @@ Status write_folder(const std::filesystem::path& folder, const ModelToSave& mode
   std::vector<TensorSource> sources;
   std::vector<std::unique_ptr<StoredTensor>> kept;
   for (ParameterId id = 0; id < p.count(); ++id) {
+    if (model.left_out && model.left_out(p.name(id))) continue;
     const Storage storage = model.storage_of ? model.storage_of(p.name(id)) : model.storage;
-    ASKBASE_TRY(add_tensor(p.name(id), p.shape(id), p[id], storage, sources, kept));
+    ASKBASE_TRY(add_tensor(p.name(id), p.shape(id), p[id], storage, model.small, sources, kept));
   }
   ASKBASE_TRY(write_safetensors(folder / kWeights, std::move(sources), {{"format", "pt"}}));
   return base::write_file_atomic(folder / kConfig, base::dump_json(json, 2) + "\n");

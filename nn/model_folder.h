@@ -4,7 +4,7 @@
 //                        "vocabulary_sha256": {"vocab.txt": "9f86..."}}
 //   model.safetensors   the weights by their names in Parameters; an int8 tensor has the scales of its rows
 //   beside
-//                       it as "<name>.scale"
+//                       it as "<name>.scale", fp32 or fp16
 //   vocab.txt, ...      what the words are; the hashes in config.json say that they are the model's own
 //   README.md           its card
 //
@@ -43,8 +43,13 @@ struct ModelToSave {
   std::vector<ModelFile> files = {};
   Storage storage = Storage::fp32;
   // The storage of single tensors instead, when set. int8 is for tensors of two or more dimensions: others
-  // are written as fp32 then.
+  // are written as `small` then.
   std::function<Storage(const std::string& name)> storage_of = {};
+  // Beside int8 (fp32 or fp16): of tensors of one dimension, and of the scales. Rows are rounded with their
+  // scales as stored.
+  Storage small = Storage::fp32;
+  // Tensors that are not written: those that the model shares with another.
+  std::function<bool(const std::string& name)> left_out = {};
 };
 
 // Whether save_model() may write here: to be asked before a long training. Error invalid_argument for a

@@ -87,12 +87,22 @@ void bfloat16_to_float(const std::uint16_t* in, float* out, Index n) {
   for (Index i = 0; i < n; ++i) out[i] = of_bfloat16(in[i]);
 }
 
-void quantize_rows(View<const float> w, std::int8_t* q, float* scales) {
+namespace {
+
+float half_not_below(float value) {
+  std::uint16_t bits = half_of(value);
+  if (of_half(bits) < value) ++bits;
+  return of_half(bits);
+}
+
+}  // namespace
+
+void quantize_rows(View<const float> w, std::int8_t* q, float* scales, bool half_scales) {
   for (Index r = 0; r < w.rows; ++r) {
     const float* row = w.row(r);
     float largest = 0.0F;
     for (Index c = 0; c < w.cols; ++c) largest = std::max(largest, std::abs(row[c]));
-    const float scale = largest / 127.0F;
+    const float scale = half_scales ? half_not_below(largest / 127.0F) : largest / 127.0F;
     scales[r] = scale;
     std::int8_t* out = q + r * w.cols;
     // A row so small that its scale is 0 in float counts as zeros.

@@ -25,8 +25,9 @@ float of_bfloat16(std::uint16_t bits);
 
 // Symmetric int8 by row (output channel): scale(r) = max |w(r, :)| / 127, q = round(w / scale) in [-127,
 // 127], so that |w - q scale| <= scale / 2. A row of zeros has scale 0. q holds rows * cols numbers without
-// gaps, scales one a row. w must be finite.
-void quantize_rows(View<const float> w, std::int8_t* q, float* scales);
+// gaps, scales one a row. w must be finite. half_scales: scales are rounded up to numbers that binary16 holds
+// (infinity where there is none) before q is.
+void quantize_rows(View<const float> w, std::int8_t* q, float* scales, bool half_scales = false);
 void dequantize_rows(const std::int8_t* q, const float* scales, View<float> w);
 
 }  // namespace askbase::nn

@@ -36,18 +36,6 @@ bool is_other(std::string_view name) {
                      [&](std::string_view other) { return without_prefix(name).starts_with(other); });
 }
 
-Result<Vocabulary> read_vocabulary(const std::string& text, const std::string& name,
-                                   const BertConfig& config) {
-  ASKBASE_ASSIGN(Vocabulary vocabulary, Vocabulary::parse(text, name));
-  if (static_cast<nn::Index>(vocabulary.size()) != config.vocabulary) {
-    return fail(ErrorCode::corrupt,
-                name + ": " + std::to_string(vocabulary.size()) + " pieces where config.json says " +
-                    std::to_string(config.vocabulary),
-                "vocabulary and weights must come from the same model");
-  }
-  return vocabulary;
-}
-
 Result<fs::path> weights_of(const fs::path& folder) {
   std::error_code problem;
   const fs::path usual = folder / "model.safetensors";
@@ -127,6 +115,18 @@ Result<WordPieceOptions> casing_of(const fs::path& folder, const ImportOptions& 
 
 }  // namespace
 
+Result<Vocabulary> read_vocabulary(const std::string& text, const std::string& name,
+                                   const BertConfig& config) {
+  ASKBASE_ASSIGN(Vocabulary vocabulary, Vocabulary::parse(text, name));
+  if (static_cast<nn::Index>(vocabulary.size()) != config.vocabulary) {
+    return fail(ErrorCode::corrupt,
+                name + ": " + std::to_string(vocabulary.size()) + " pieces where config.json says " +
+                    std::to_string(config.vocabulary),
+                "vocabulary and weights must come from the same model");
+  }
+  return vocabulary;
+}
+
 BertModel::BertModel(const BertConfig& config, WordPiece tokenizer, bool span_head)
     : tokenizer_(std::move(tokenizer)), encoder_(parameters_, config) {
   if (static_cast<nn::Index>(tokenizer_.vocabulary().size()) != config.vocabulary) {
@@ -199,6 +199,7 @@ base::Status BertModel::save(const fs::path& folder, nn::Storage storage, const 
     words += '\n';
   }
   nn::ModelToSave model{.kind = kEncoderKind, .config = base::dump_json(*json), .storage = storage};
+  model.small = storage == nn::Storage::int8 ? nn::Storage::fp16 : storage;
   model.files.push_back({"vocab.txt", std::move(words), true});
   model.files.push_back({"README.md", card, false});
   return nn::save_model(folder, model, parameters_);

@@ -26,6 +26,11 @@ struct ImportOptions {
   std::optional<bool> lower_case = {};
 };
 
+// The content of a model's vocab.txt; `name` stands for the file in messages. Errors: those of
+// Vocabulary::parse, corrupt (its size is not the configuration's).
+base::Result<Vocabulary> read_vocabulary(const std::string& text, const std::string& name,
+                                         const BertConfig& config);
+
 // Safe to share between threads as long as nobody changes the parameters.
 class BertModel {
  public:

@@ -1,5 +1,6 @@
 // The BERT encoder of bert_encoder.h for inference alone: weights laid out once, in float, bfloat16 or int8;
-// a good part of the time and of the memory of the one that also trains.
+// a part of the time and of the memory of the one that also trains. text_encoder.h loads one from a model
+// folder, with its tokenizer, and gives sentence vectors.
 //
 //   EncoderBatch batch;                       // ragged, no padding
 //   batch.add(encode_one(vocabulary, pieces, 256));

@@ -25,6 +25,7 @@ class Vocabulary {
   static base::Result<Vocabulary> parse(std::string_view text, const std::string& name);
 
   std::size_t size() const { return starts_.size() - 1; }
+  bool operator==(const Vocabulary& other) const { return text_ == other.text_ && starts_ == other.starts_; }
   std::string_view piece(std::int32_t id) const;
   std::int32_t id(std::string_view piece) const;  // -1: not in it
   // Whether the piece begins with "##", that is, stands inside a word.

@@ -27,6 +27,7 @@ struct WordPieceOptions {
   // "[MASK]", "[SEP]" ... written in the text become those pieces. Not for text of strangers: it would let
   // them end a question early.
   bool special_in_text = false;
+  bool operator==(const WordPieceOptions&) const = default;
 };
 
 // Pieces in a row. begin and end are half-open and count code points of the original text (an invalid byte
