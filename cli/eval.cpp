@@ -14,6 +14,7 @@ void add_eval(const Command& askbase) {
   add_eval_question_type(command);
   add_eval_compare(command);
   add_eval_link_prediction(command);
+  add_eval_squad(command);
 }
 
 }  // namespace askbase::cli

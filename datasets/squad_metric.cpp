@@ -56,7 +56,7 @@ Tokens squad_tokens(std::string_view text) {
 }
 
 double bag_f1(Tokens a, Tokens b) {
-  if (a.empty() || b.empty()) return a.empty() && b.empty() ? 1.0 : 0.0;
+  if (a.empty() || b.empty()) return 0.0;
   std::sort(a.begin(), a.end());
   std::sort(b.begin(), b.end());
   Tokens common;
@@ -115,7 +115,7 @@ double longest_run_f1(const Tokens& a, const Tokens& b) {
     }
     std::swap(above, row);
   }
-  if (longest == 0) return a.empty() && b.empty() ? 1.0 : 0.0;
+  if (longest == 0) return 0.0;
   return 2.0 * static_cast<double>(longest) / static_cast<double>(a.size() + b.size());
 }
 
@@ -140,26 +140,24 @@ std::string normalized_squad_answer(std::string_view text) {
 }
 
 AnswerScore answer_score(AnswerForm form, std::string_view answer, const std::vector<SquadAnswer>& right) {
-  if (right.empty() || answer.empty()) {
-    const double same = right.empty() == answer.empty() ? 1.0 : 0.0;
-    return {same, same};
-  }
+  const bool words = form == AnswerForm::squad;
+  const auto tokens_of = [words](std::string_view text) {
+    return words ? squad_tokens(text) : cmrc_tokens(text);
+  };
+  const auto same = [words](std::string_view a, std::string_view b) {
+    return words ? squad_tokens(a) == squad_tokens(b) : without_punctuation(a) == without_punctuation(b);
+  };
+  const Tokens given = tokens_of(answer);
   AnswerScore best;
-  if (form == AnswerForm::squad) {
-    const Tokens given = squad_tokens(answer);
-    for (const SquadAnswer& one : right) {
-      const Tokens tokens = squad_tokens(one.text);
-      best.exact = std::max(best.exact, given == tokens ? 1.0 : 0.0);
-      best.f1 = std::max(best.f1, bag_f1(given, tokens));
-    }
-  } else {
-    const Tokens given = cmrc_tokens(answer);
-    const std::u32string bare = without_punctuation(answer);
-    for (const SquadAnswer& one : right) {
-      best.exact = std::max(best.exact, bare == without_punctuation(one.text) ? 1.0 : 0.0);
-      best.f1 = std::max(best.f1, longest_run_f1(given, cmrc_tokens(one.text)));
-    }
+  bool answerable = false;
+  for (const SquadAnswer& one : right) {
+    const Tokens tokens = tokens_of(one.text);
+    if (tokens.empty()) continue;
+    answerable = true;
+    best.exact = std::max(best.exact, same(answer, one.text) ? 1.0 : 0.0);
+    best.f1 = std::max(best.f1, words ? bag_f1(given, tokens) : longest_run_f1(given, tokens));
   }
+  if (!answerable) best.exact = best.f1 = given.empty() ? 1.0 : 0.0;
   return best;
 }
 

@@ -19,10 +19,9 @@ enum class AnswerForm {
   cmrc,   // the official script of CMRC 2018
 };
 
-// The best score over the right answers; an empty answer is right (1, 1) exactly when there are none.
-//   squad: lower case, no ASCII punctuation, no a, an, the; F1 over the bag of words (Rajpurkar 2016). An
-//   answer
-//     that loses all its words counts as SQuAD 2.0's script has it: F1 is 1 when both are empty, 0 otherwise.
+// The best score over the right answers. Right answers without any word are none; where none is left, an
+// answer without words is right (1, 1), as SQuAD 2.0's script has it, and any other is wrong.
+//   squad: lower case, no ASCII punctuation, no a, an, the; F1 over the bag of words (Rajpurkar 2016).
 //   cmrc: lower case, no punctuation; Chinese characters stand alone, other characters in words; F1 over the
 //     longest run of tokens that both share (Cui 2019, "mixed segmentation").
 AnswerScore answer_score(AnswerForm form, std::string_view answer, const std::vector<SquadAnswer>& right);
