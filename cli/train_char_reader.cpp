@@ -135,23 +135,31 @@ reader::ReadCalibration fitted(const SquadSet& valid, const Answers& answers) {
 
 struct Measured {
   std::string name, path;
-  datasets::SquadFigures model, sentence, window;
+  datasets::SquadFigures model, sentence, clause;
 };
 
 base::Result<Measured> measure(const std::string& path, const reader::TextReader& reader, const SquadSet& set,
                                nn::Team& team) {
   ASKBASE_ASSIGN(const Answers answers, answers_of(reader, set, team));
-  std::vector<std::string> sentences, windows;
+  std::vector<std::string> sentences, clauses;
   for (const datasets::SquadQuestion& question : set.questions) {
     const std::string& text = set.contexts[question.context].text;
     sentences.push_back(reader::best_sentence(question.question, text));
-    windows.push_back(reader::window_clause(question.question, text));
+    clauses.push_back(reader::nearest_clause(question.question, text));
   }
   std::string name = file_name(path);
   name = name.substr(0, name.find('.'));
   return Measured{name, path, datasets::squad_figures(kForm, set, answers.texts),
                   datasets::squad_figures(kForm, set, sentences),
-                  datasets::squad_figures(kForm, set, windows)};
+                  datasets::squad_figures(kForm, set, clauses)};
+}
+
+// A character reader to go on from, or LAC's network with a fresh reading network.
+base::Result<std::unique_ptr<reader::CharModel>> start_of(const CharReaderArguments& arguments) {
+  const std::filesystem::path folder = arguments.lac;
+  std::error_code ignored;
+  if (std::filesystem::exists(folder / "config.json", ignored)) return reader::CharModel::load(folder);
+  return reader::CharModel::from_lac(folder, arguments.network, arguments.training.seed);
 }
 
 std::string quoted_options(const CharReaderArguments& arguments) {
@@ -191,7 +199,8 @@ answer: its confidence says how good a span is, and it never finds that a text h
 ## Training
 
 ```
-askbase train reader --kind bilstm --encoder lac_small )";
+askbase train reader --kind bilstm --encoder )";
+  card += file_name(arguments.lac) + " ";
   std::string names, tests;
   for (const std::string& path : arguments.data) names += " " + file_name(path);
   for (const std::string& path : arguments.test) tests += " " + file_name(path);
@@ -229,7 +238,7 @@ on what this folder holds, once, at the end of the command above; 95 % bootstrap
       };
       row("this one", m.model);
       row("the sentence that shares most with the question", m.sentence);
-      row("the clause by a sliding window (Richardson 2013)", m.window);
+      row("the clause with most of the question beside it", m.clause);
     }
     card += "\n";
     for (const Measured& m : measured) {
@@ -274,8 +283,7 @@ base::Result<int> run_train_char_reader(CharReaderArguments arguments) {
   }
   if (arguments.share < 1) keep_share(train, arguments.share);
 
-  ASKBASE_ASSIGN(const std::unique_ptr<reader::CharModel> model,
-                 reader::CharModel::from_lac(arguments.lac, arguments.network, arguments.training.seed));
+  ASKBASE_ASSIGN(const std::unique_ptr<reader::CharModel> model, start_of(arguments));
   nn::Team team(arguments.threads);
   const auto judge = [&valid](const std::vector<reader::ReadingGuess>& guesses) {
     std::vector<std::string> answers;
@@ -338,7 +346,7 @@ base::Result<int> run_train_char_reader(CharReaderArguments arguments) {
     };
     add("", "", m.model);
     add("_sentence", ", best sentence,", m.sentence);
-    add("_window", ", sliding window,", m.window);
+    add("_clause", ", nearest clause,", m.clause);
   }
   out["seconds"] = base::json_number(result.run.seconds, 4);
   rows.push_back({"seconds", decimal(result.run.seconds, 1)});

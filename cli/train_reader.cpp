@@ -241,7 +241,7 @@ void add_train_reader(const Command& train) {
                  Command::one_of({"bert", "bilstm"}));
   command.option("--encoder", "DIR", arguments->encoder,
                  "Model folder to start from, with a span head or without; or a folder of Hugging Face. "
-                 "bilstm: jieba's folder lac_small");
+                 "bilstm: jieba's folder lac_small, or a reader of this kind to go on from");
   command.several("--data", "FILE", arguments->data, "Questions in SQuAD's form");
   command.several("--hold-out", "TITLE", arguments->held_out,
                   "Articles to choose by; nothing of them stays in the training");

@@ -84,28 +84,34 @@ std::string best_sentence(std::string_view question, std::string_view text) {
   return cut(text, chosen);
 }
 
-std::string window_clause(std::string_view question, std::string_view text) {
+std::string nearest_clause(std::string_view question, std::string_view text) {
+  constexpr double kPlace = 0.9, kSentence = 1.0 / 3;
   const std::u32string asked = folded(question), read = folded(text);
+  const std::size_t n = read.size();
   std::unordered_map<char32_t, std::size_t> number;
   for (const char32_t c : read) ++number[c];
   const std::unordered_set<char32_t> sought(asked.begin(), asked.end());
-  std::vector<double> sums(read.size() + 1, 0);  // of what the characters before count
-  for (std::size_t i = 0; i < read.size(); ++i) {
+  const auto weight = [&](std::size_t i) {
     const bool shared = counts(read[i]) && sought.contains(read[i]);
-    sums[i + 1] = sums[i] + (shared ? std::log(1 + 1 / static_cast<double>(number[read[i]])) : 0);
+    return shared ? std::log(1 + 1 / static_cast<double>(number[read[i]])) : 0.0;
+  };
+  // What lies before a place and behind it, by nearness; and the plain sums.
+  std::vector<double> before(n + 1, 0), behind(n + 1, 0), sums(n + 1, 0);
+  for (std::size_t i = 0; i < n; ++i) {
+    sums[i + 1] = sums[i] + weight(i);
+    before[i + 1] = (before[i] * kPlace + weight(i)) * (ends_sentence(read[i]) ? kSentence : 1);
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    const double beyond = ends_sentence(read[i]) ? kSentence : 1;
+    behind[i] = behind[i + 1] * kPlace * beyond + weight(i);
   }
   double best = -1e300;
   Part chosen;
   for (const Part& clause : parts_of(read, ends_clause)) {
-    const std::size_t size = clause.end - clause.begin, window = size + asked.size();
-    // Of the windows around the clause the best.
-    const std::size_t first = clause.end > window ? clause.end - window : 0;
-    double around = 0;
-    for (std::size_t from = first; from <= clause.begin; ++from) {
-      around = std::max(around, sums[std::min(from + window, read.size())] - sums[from]);
-    }
-    const double score = around - 2 * (sums[clause.end] - sums[clause.begin]);
-    if (score > best && size > 1) {
+    const double over = ends_sentence(read[clause.end - 1]) ? kSentence : 1;
+    const double score =
+        before[clause.begin] + behind[clause.end] * over - 2 * (sums[clause.end] - sums[clause.begin]);
+    if (score > best && clause.end - clause.begin > 1) {
       best = score;
       chosen = clause;
     }
