@@ -1,10 +1,12 @@
 #include "base/sentences.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <unicode/brkiter.h>
+#include <unicode/filteredbrk.h>
 #include <unicode/locid.h>
 
 #include "base/text.h"
@@ -16,9 +18,18 @@ namespace {
 // One a thread, cloned from the first: an iterator must not be shared.
 icu::BreakIterator& sentences_of_this_thread() {
   static const std::unique_ptr<icu::BreakIterator> prototype = [] {
+    // What ICU's list of English abbreviations lacks.
+    constexpr std::array<const char16_t*, 16> more = {u"Dr.",  u"St.",  u"Gen.",    u"Col.", u"Lt.", u"Sgt.",
+                                                      u"Rev.", u"Sen.", u"Rep.",    u"Gov.", u"vs.", u"e.g.",
+                                                      u"i.e.", u"Fig.", u"approx.", u"ca."};
     UErrorCode error = U_ZERO_ERROR;
-    std::unique_ptr<icu::BreakIterator> made(
-        icu::BreakIterator::createSentenceInstance(icu::Locale("en@ss=standard"), error));
+    std::unique_ptr<icu::BreakIterator> plain(
+        icu::BreakIterator::createSentenceInstance(icu::Locale::getEnglish(), error));
+    const std::unique_ptr<icu::FilteredBreakIteratorBuilder> filter(
+        icu::FilteredBreakIteratorBuilder::createInstance(icu::Locale::getEnglish(), error));
+    if (U_FAILURE(error)) throw std::runtime_error("ICU has no sentence rules");
+    for (const char16_t* abbreviation : more) filter->suppressBreakAfter(abbreviation, error);
+    std::unique_ptr<icu::BreakIterator> made(filter->build(plain.release(), error));
     if (U_FAILURE(error) || made == nullptr) throw std::runtime_error("ICU has no sentence rules");
     return made;
   }();

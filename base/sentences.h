@@ -1,4 +1,4 @@
-// Sentences of a text, by Unicode's rules (UAX #29, over ICU) and its list of English abbreviations. A line
+// Sentences of a text, by Unicode's rules (UAX #29, over ICU) and lists of English abbreviations. A line
 // end inside a paragraph is white space here: text whose lines were broken at some width is not cut up by it.
 // Blank lines end a sentence, and so does a line end before a heading or a list's next item. Thread-safe.
 #pragma once

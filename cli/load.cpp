@@ -1,6 +1,7 @@
 // askbase load FILE...
 #include "kb/load.h"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -8,6 +9,7 @@
 
 #include "base/interrupt.h"
 #include "cli/command.h"
+#include "cli/load_documents.h"
 #include "cli/output.h"
 #include "web/handoff.h"
 
@@ -17,8 +19,14 @@ namespace {
 struct LoadArguments {
   std::vector<std::string> files, splits, alias_predicates;
   std::string source, format, id_column, label_column, base_iri;
-  bool strict = false, skip_bad = false, wordings = false, preview = false, json = false;
+  std::size_t passage_tokens = 128, passage_overlap = 32;
+  bool strict = false, skip_bad = false, wordings = false, documents = false, preview = false, json = false;
 };
+
+bool is_document(const std::string& file) {
+  const auto format = reader::document_format_from_path(file);
+  return format && *format != reader::DocumentFormat::jsonl;
+}
 
 base::Result<kb::LoadOptions> to_options(const LoadArguments& arguments, const Globals& globals) {
   kb::LoadOptions options;
@@ -30,7 +38,17 @@ base::Result<kb::LoadOptions> to_options(const LoadArguments& arguments, const G
   options.table.label_column = arguments.label_column;
   options.base_iri = arguments.base_iri;
   options.threads = globals.thread_count();
-  if (!arguments.format.empty()) options.format = *kb::format_from_name(arguments.format);
+  if (!arguments.format.empty()) {
+    const auto format = kb::format_from_name(arguments.format);
+    if (!format) {
+      return base::fail(base::ErrorCode::invalid_argument,
+                        "unknown format of facts \"" + arguments.format + "\"",
+                        reader::document_format_from_name(arguments.format)
+                            ? "documents are loaded with --documents"
+                            : "facts are nt, nq, ttl, trig, csv, tsv or jsonl");
+    }
+    options.format = *format;
+  }
   for (const std::string& split : arguments.splits) {
     const std::size_t equals = split.find('=');
     if (equals == std::string::npos || equals == 0 || equals + 1 == split.size()) {
@@ -122,6 +140,16 @@ void print_report(const kb::LoadReport& report, const LoadArguments& arguments, 
 }
 
 base::Result<int> run_load(const LoadArguments& arguments, const Globals& globals) {
+  if (arguments.documents) {
+    const DocumentArguments documents{arguments.source,          arguments.format,   arguments.passage_tokens,
+                                      arguments.passage_overlap, arguments.skip_bad, arguments.json};
+    return run_load_documents({arguments.files.begin(), arguments.files.end()}, documents, globals);
+  }
+  if (const auto text = std::find_if(arguments.files.begin(), arguments.files.end(), is_document);
+      text != arguments.files.end() && arguments.format.empty()) {
+    return base::fail(base::ErrorCode::invalid_argument, *text + ": a document, and no --documents",
+                      "askbase load --documents " + *text);
+  }
   ASKBASE_ASSIGN(const kb::LoadOptions options, to_options(arguments, globals));
   if (arguments.preview) return run_preview(arguments, options);
   const std::vector<std::filesystem::path> paths(arguments.files.begin(), arguments.files.end());
@@ -148,14 +176,18 @@ void add_load(const Command& askbase) {
                   "  askbase --kb my-kb load people.csv --split 'languages=;'\n"
                   "  askbase --kb my-kb load dump.nt.gz more.ttl\n"
                   "  askbase --kb my-kb load --wordings wordings.jsonl\n"
+                  "  askbase --kb my-kb load --documents handbook.pdf notes.md articles.jsonl.gz\n"
                   "  zcat big.nt.gz | askbase --kb my-kb load - --format nt --source big\n"
                   "A load is a source. Loading again under the same source name replaces its facts.");
   command.arguments("FILE", arguments->files,
-                    ".nt .nq .ttl .trig .csv .tsv .jsonl, also .gz and .zst; - is standard input");
+                    ".nt .nq .ttl .trig .csv .tsv .jsonl, with --documents .txt .md .html .jsonl .pdf; also "
+                    ".gz and .zst; - is standard input");
   command.option("--source", "NAME", arguments->source, "Name of the source; the file's name");
   command.option("--format", "FORMAT", arguments->format,
-                 "nt, nq, ttl, trig, csv, tsv or jsonl; by the file's name", [](const std::string& name) {
-                   return kb::format_from_name(name)
+                 "nt, nq, ttl, trig, csv, tsv or jsonl; of documents txt, md, html, jsonl or pdf; by the "
+                 "file's name",
+                 [](const std::string& name) {
+                   return kb::format_from_name(name) || reader::document_format_from_name(name)
                               ? std::string()
                               : "unknown format \"" + name + "\": nt, nq, ttl, trig, csv, tsv or jsonl";
                  });
@@ -163,6 +195,12 @@ void add_load(const Command& askbase) {
   command.flag("--skip-bad", arguments->skip_bad, "Report bad lines and load the others");
   command.flag("--wordings", arguments->wordings,
                "The files are JSON lines of {\"predicate\", \"lang\", \"wording\"}");
+  command.flag("--documents", arguments->documents, "The files are documents: texts to find answers in");
+  command.option("--passage-tokens", "N", arguments->passage_tokens,
+                 "Documents are cut into passages of so many words and punctuation marks at most; 128", 16,
+                 4096);
+  command.option("--passage-overlap", "N", arguments->passage_overlap,
+                 "As many at most stand in two neighbouring passages; 32", 0, 2048);
   command.flag("--preview", arguments->preview, "Show how a table would be read, load nothing");
   command.option("--id", "COLUMN", arguments->id_column, "Table column whose values identify the rows");
   command.option("--label", "COLUMN", arguments->label_column, "Table column that names the rows");
@@ -174,6 +212,9 @@ void add_load(const Command& askbase) {
   command.flag("--json", arguments->json, "Report as JSON");
   command.exclude("--skip-bad", "--strict");
   command.exclude("--preview", "--wordings");
+  for (const char* facts_only :
+       {"--preview", "--wordings", "--id", "--label", "--split", "--alias-predicate", "--base-iri"})
+    command.exclude("--documents", facts_only);
   command.on_run([arguments](const Globals& globals) { return run_load(*arguments, globals); });
 }
 

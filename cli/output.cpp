@@ -171,4 +171,19 @@ void print_summary(const kb::UpdateSummary& summary, const std::string& kb_name,
   print_line(line);
 }
 
+base::Json summary_json(const reader::DocumentSummary& summary) {
+  return {{"added", summary.added},         {"replaced", summary.replaced},   {"removed", summary.removed},
+          {"unchanged", summary.unchanged}, {"documents", summary.documents}, {"passages", summary.passages}};
+}
+
+void print_summary(const reader::DocumentSummary& summary, const std::string& kb_name, double seconds) {
+  std::string line =
+      "knowledge base " + kb_name + ": " + counted(summary.documents, "document", "documents") + " in " +
+      counted(summary.passages, "passage", "passages") + "; " + grouped(summary.added) + " new, " +
+      grouped(summary.replaced) + " replaced, " + grouped(summary.removed) + " removed";
+  if (summary.unchanged > 0) line += ", " + grouped(summary.unchanged) + " unchanged";
+  if (seconds >= 0) line += ", in " + decimal(seconds, seconds < 10 ? 2 : 0) + " s";
+  print_line(line);
+}
+
 }  // namespace askbase::cli

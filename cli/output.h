@@ -11,6 +11,7 @@
 #include "base/result.h"
 #include "kb/store.h"
 #include "kb/term.h"
+#include "reader/document_update.h"
 
 namespace askbase::cli {
 
@@ -45,5 +46,7 @@ base::Json term_json(const kb::Term& term);
 base::Json summary_json(const kb::UpdateSummary& summary);
 // One line a source, then the KB's.
 void print_summary(const kb::UpdateSummary& summary, const std::string& kb_name, double seconds);
+base::Json summary_json(const reader::DocumentSummary& summary);
+void print_summary(const reader::DocumentSummary& summary, const std::string& kb_name, double seconds);
 
 }  // namespace askbase::cli

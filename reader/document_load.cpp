@@ -57,12 +57,15 @@ class Loader {
       DocumentFile file;
       file.path = path;
       file.format = options_.format;
-      const bool input = path == "-";
-      file.id =
-          input ? (options_.source.empty() ? "standard input" : options_.source) : path.filename().string();
+      const bool input = path == "-" || (!options_.spooled_input.empty() && path == options_.spooled_input);
+      file.id = !input                    ? path.filename().string()
+                : options_.source.empty() ? "standard input"
+                                          : options_.source;
       file.source = options_.source.empty() ? file.id : options_.source;
+      const auto format = file.format ? file.format : document_format_from_path(path);
+      const bool named_by_file = options_.source.empty() || format != DocumentFormat::jsonl;
       const auto [known, fresh] = ids.emplace(file.id, path.string());
-      if (!fresh) {
+      if (!fresh && named_by_file) {
         return base::fail(
             base::ErrorCode::invalid_argument,
             "two files are called " + file.id + ": " + known->second + " and " + path.string(),

@@ -22,6 +22,7 @@ struct DocumentLoadOptions {
   bool skip_bad = false;                 // report what cannot be read and go on
   PassageOptions passages;
   std::size_t threads = 2;
+  std::filesystem::path spooled_input;  // a file of this name stands for standard input; empty: none does
   base::Progress::Sink progress;
 };
 

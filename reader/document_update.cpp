@@ -19,11 +19,11 @@ struct DocumentUpdate::Prepared {
   struct Old {
     DocumentNumber number = 0;
     DocumentRecord record;
-    AnalysedText text;
+    IndexedText text;
   };
   DocumentRecord record;
   std::string text;
-  AnalysedText analysed;
+  IndexedText analysed;
   std::optional<Old> old;
   bool unchanged = false;
 };
@@ -165,7 +165,7 @@ base::Result<Prepared::Old> DocumentUpdateImpl::read_old(DocumentNumber number, 
   options.whole = record.whole;
   options.tokens = record.tokens;
   options.overlap = record.overlap;
-  old.text = analyse_text(text, record.form, record.title, options, terms_of_this_thread());
+  old.text = index_text(text, record.form, record.title, options, terms_of_this_thread());
   if (old.text.passages.size() != record.passages)
     return tl::unexpected(
         damaged_index(kb::Table::documents, "a document is not cut as it was: " + record.id));
@@ -206,7 +206,7 @@ base::Result<DocumentUpdate::PreparedDocument> DocumentUpdateImpl::prepare(Docum
     ASKBASE_ASSIGN(prepared->old, read_old(*number, std::move(*stored)));
   }
   prepared->analysed =
-      analyse_text(document.text, document.form, document.title, options, terms_of_this_thread());
+      index_text(document.text, document.form, document.title, options, terms_of_this_thread());
   record.id = std::move(document.id);
   record.title = std::move(document.title);
   record.lang = std::move(document.lang);

@@ -120,9 +120,9 @@ base::Result<std::optional<DocumentRecord>> stored_document(const kb::Snapshot& 
   return record;
 }
 
-AnalysedText analyse_text(std::string_view text, TextForm form, std::string_view title,
-                          const PassageOptions& options, TermReader& terms) {
-  AnalysedText out;
+IndexedText index_text(std::string_view text, TextForm form, std::string_view title,
+                       const PassageOptions& options, TermReader& terms) {
+  IndexedText out;
   const std::vector<ByteRange> unread = unread_ranges(text, form);
   const std::string read = unread.empty() ? std::string() : read_text(text, unread);
   const std::string_view clean = unread.empty() ? text : std::string_view(read);

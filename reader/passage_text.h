@@ -28,14 +28,14 @@ struct PassageTerms {
   PassageRecord record;                                         // `document` unset
   std::vector<std::pair<std::uint32_t, std::uint32_t>> counts;  // number of the term, how often; by number
 };
-struct AnalysedText {
+struct IndexedText {
   std::vector<std::string> terms;  // distinct
   std::vector<PassageTerms> passages;
   std::vector<std::uint32_t> page_starts;
   std::uint32_t code_points = 0;
 };
 // Cuts a text up, with the title's terms added to each passage. The same text gives the same result.
-AnalysedText analyse_text(std::string_view text, TextForm form, std::string_view title,
-                          const PassageOptions& options, TermReader& terms);
+IndexedText index_text(std::string_view text, TextForm form, std::string_view title,
+                       const PassageOptions& options, TermReader& terms);
 
 }  // namespace askbase::reader

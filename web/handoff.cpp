@@ -123,6 +123,15 @@ class Session {
       ASKBASE_ASSIGN(const DeleteRequest job, delete_request(request["delete"]));
       ASKBASE_ASSIGN(const kb::UpdateSummary summary, run_delete(store_, job));
       result = {{"delete", to_json(summary)}};
+    } else if (request.contains("documents")) {
+      ASKBASE_ASSIGN(DocumentsJob job, documents_job(request["documents"]));
+      job.options.progress = [this](const std::string& line) { send({{"progress", line}}); };
+      ASKBASE_ASSIGN(const auto report, reader::load_documents(store_, job.paths, job.options));
+      result = {{"documents", to_json(report)}};
+    } else if (request.contains("delete_documents")) {
+      ASKBASE_ASSIGN(const auto job, delete_documents_request(request["delete_documents"]));
+      ASKBASE_ASSIGN(const auto summary, run_delete(store_, job));
+      result = {{"delete_documents", to_json(summary)}};
     } else {
       return base::fail(base::ErrorCode::unsupported, "the running server does not know this request",
                         "restart the server: it is of another version than this program");
@@ -272,7 +281,37 @@ class SpooledInput {
   std::string path_;
 };
 
+// Paths as the server can open them.
+struct HandedPaths {
+  std::vector<std::filesystem::path> absolute;
+  std::unique_ptr<SpooledInput> spooled;
+};
+
+// Nothing when no server listens: standard input is left for the caller then.
+base::Result<std::optional<HandedPaths>> hand_paths(const std::filesystem::path& kb_folder,
+                                                    const std::vector<std::filesystem::path>& paths) {
+  HandedPaths handed;
+  for (const std::filesystem::path& path : paths) {
+    if (path != "-") {
+      handed.absolute.push_back(std::filesystem::absolute(path));
+      continue;
+    }
+    if (!handed.spooled) {
+      ASKBASE_ASSIGN(const auto listening, connect_to(kb_folder));
+      if (!listening) return std::nullopt;
+      ASKBASE_ASSIGN(handed.spooled, SpooledInput::read(kb_folder));
+    }
+    handed.absolute.emplace_back(handed.spooled->path());
+  }
+  return handed;
+}
+
 }  // namespace
+
+base::Result<reader::DocumentSummary> run_delete(kb::Store& store, const DeleteDocumentsRequest& request) {
+  if (!request.document.empty()) return reader::delete_document(store, request.document);
+  return reader::delete_documents_of(store, request.source);
+}
 
 base::Result<kb::UpdateSummary> run_delete(kb::Store& store, const DeleteRequest& request) {
   const bool pattern = !request.subject.empty() || !request.predicate.empty() || !request.object.empty();
@@ -327,34 +366,52 @@ base::Result<std::optional<kb::LoadReport>> hand_over_load(const std::filesystem
                                                            const std::vector<std::filesystem::path>& paths,
                                                            const kb::LoadOptions& options) {
   kb::LoadOptions handed = options;
-  std::unique_ptr<SpooledInput> spooled;
-  std::vector<std::filesystem::path> absolute;
-  for (const std::filesystem::path& path : paths) {
-    if (path == "-") {
-      if (!spooled) {
-        // Without a server standard input is left for the caller.
-        ASKBASE_ASSIGN(const auto listening, connect_to(kb_folder));
-        if (!listening) return std::nullopt;
-        ASKBASE_ASSIGN(spooled, SpooledInput::read(kb_folder));
-      }
-      absolute.emplace_back(spooled->path());
-      if (handed.source.empty() && paths.size() == 1) handed.source = "standard input";
-    } else {
-      absolute.push_back(std::filesystem::absolute(path));
-    }
-  }
-  auto result = hand_over(kb_folder, "load", to_json(absolute, handed), options.progress);
+  ASKBASE_ASSIGN(auto given, hand_paths(kb_folder, paths));
+  if (!given) return std::nullopt;
+  const SpooledInput* const spooled = given->spooled.get();
+  if (spooled != nullptr && handed.source.empty() && paths.size() == 1) handed.source = "standard input";
+  auto result = hand_over(kb_folder, "load", to_json(given->absolute, handed), options.progress);
   if (!result) {
-    if (spooled) spooled->rename_in(result.error().message);
+    if (spooled != nullptr) spooled->rename_in(result.error().message);
     return tl::unexpected(std::move(result.error()));
   }
   if (!*result) return std::nullopt;
   ASKBASE_ASSIGN(kb::LoadReport report, load_report(**result));
-  if (spooled) {
+  if (spooled != nullptr) {
     for (kb::BadLine& bad : report.first_bad) spooled->rename_in(bad.where);
     for (std::string& notice : report.notices) spooled->rename_in(notice);
   }
   return std::optional(std::move(report));
+}
+
+base::Result<std::optional<reader::DocumentLoadReport>> hand_over_documents(
+    const std::filesystem::path& kb_folder, const std::vector<std::filesystem::path>& paths,
+    const reader::DocumentLoadOptions& options) {
+  ASKBASE_ASSIGN(auto given, hand_paths(kb_folder, paths));
+  if (!given) return std::nullopt;
+  const SpooledInput* const spooled = given->spooled.get();
+  reader::DocumentLoadOptions handed = options;
+  if (spooled != nullptr) handed.spooled_input = spooled->path();
+  auto result = hand_over(kb_folder, "documents", to_json(given->absolute, handed), options.progress);
+  if (!result) {
+    if (spooled != nullptr) spooled->rename_in(result.error().message);
+    return tl::unexpected(std::move(result.error()));
+  }
+  if (!*result) return std::nullopt;
+  ASKBASE_ASSIGN(reader::DocumentLoadReport report, document_report(**result));
+  if (spooled != nullptr) {
+    for (kb::BadLine& bad : report.first_bad) spooled->rename_in(bad.where);
+    for (std::string& notice : report.notices) spooled->rename_in(notice);
+  }
+  return std::optional(std::move(report));
+}
+
+base::Result<std::optional<reader::DocumentSummary>> hand_over_delete(const std::filesystem::path& kb_folder,
+                                                                      const DeleteDocumentsRequest& request) {
+  ASKBASE_ASSIGN(const auto result, hand_over(kb_folder, "delete_documents", to_json(request), {}));
+  if (!result) return std::nullopt;
+  ASKBASE_ASSIGN(reader::DocumentSummary summary, document_summary(*result));
+  return std::optional(std::move(summary));
 }
 
 base::Result<std::optional<kb::UpdateSummary>> hand_over_delete(const std::filesystem::path& kb_folder,

@@ -14,6 +14,7 @@
 #include "kb/load.h"
 #include "kb/store.h"
 #include "qa/engine.h"
+#include "reader/document_load.h"
 
 namespace askbase::web {
 
@@ -25,6 +26,12 @@ struct DeleteRequest {
 
 // Runs a delete on a store that this process holds.
 base::Result<kb::UpdateSummary> run_delete(kb::Store& store, const DeleteRequest& request);
+
+// The same for documents: one, by its id, or all of a source.
+struct DeleteDocumentsRequest {
+  std::string document = {}, source = {};
+};
+base::Result<reader::DocumentSummary> run_delete(kb::Store& store, const DeleteDocumentsRequest& request);
 
 // Serving side: accepts work until destroyed; jobs run one after another, and the engine is refreshed after
 // each. Thread-safe.
@@ -42,5 +49,10 @@ base::Result<std::optional<kb::LoadReport>> hand_over_load(const std::filesystem
                                                            const kb::LoadOptions& options);
 base::Result<std::optional<kb::UpdateSummary>> hand_over_delete(const std::filesystem::path& kb_folder,
                                                                 const DeleteRequest& request);
+base::Result<std::optional<reader::DocumentLoadReport>> hand_over_documents(
+    const std::filesystem::path& kb_folder, const std::vector<std::filesystem::path>& paths,
+    const reader::DocumentLoadOptions& options);
+base::Result<std::optional<reader::DocumentSummary>> hand_over_delete(const std::filesystem::path& kb_folder,
+                                                                      const DeleteDocumentsRequest& request);
 
 }  // namespace askbase::web

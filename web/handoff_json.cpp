@@ -36,12 +36,41 @@ kb::UpdateSummary read_summary(const Json& json) {
   return summary;
 }
 
+Json paths_json(const std::vector<std::filesystem::path>& paths) {
+  Json json = Json::array();
+  for (const auto& path : paths) json.push_back(path.string());
+  return json;
+}
+
+Json bad_json(const std::vector<kb::BadLine>& first_bad) {
+  Json json = Json::array();
+  for (const kb::BadLine& bad : first_bad) json.push_back({{"where", bad.where}, {"reason", bad.reason}});
+  return json;
+}
+
+std::vector<kb::BadLine> read_bad(const Json& json) {
+  std::vector<kb::BadLine> first_bad;
+  for (const Json& bad : json)
+    first_bad.push_back({bad.at("where").get<std::string>(), bad.at("reason").get<std::string>()});
+  return first_bad;
+}
+
+reader::DocumentSummary read_document_summary(const Json& json) {
+  reader::DocumentSummary summary;
+  summary.added = json.at("added").get<std::uint64_t>();
+  summary.replaced = json.at("replaced").get<std::uint64_t>();
+  summary.removed = json.at("removed").get<std::uint64_t>();
+  summary.unchanged = json.at("unchanged").get<std::uint64_t>();
+  summary.documents = json.at("documents").get<std::uint64_t>();
+  summary.passages = json.at("passages").get<std::uint64_t>();
+  return summary;
+}
+
 }  // namespace
 
 Json to_json(const std::vector<std::filesystem::path>& paths, const kb::LoadOptions& options) {
   Json json;
-  json["paths"] = Json::array();
-  for (const auto& path : paths) json["paths"].push_back(path.string());
+  json["paths"] = paths_json(paths);
   json["source"] = options.source;
   json["format"] = kb::format_name(options.format);
   json["skip_bad"] = options.skip_bad;
@@ -114,10 +143,7 @@ base::Result<kb::UpdateSummary> update_summary(const Json& json) {
 
 Json to_json(const kb::LoadReport& report) {
   Json json = {{"summary", to_json(report.summary)}, {"bad_lines", report.bad_lines}};
-  json["first_bad"] = Json::array();
-  for (const kb::BadLine& bad : report.first_bad) {
-    json["first_bad"].push_back({{"where", bad.where}, {"reason", bad.reason}});
-  }
+  json["first_bad"] = bad_json(report.first_bad);
   json["notices"] = report.notices;
   json["seconds"] = report.seconds;
   return json;
@@ -128,9 +154,77 @@ base::Result<kb::LoadReport> load_report(const Json& json) {
     kb::LoadReport report;
     report.summary = read_summary(json.at("summary"));
     report.bad_lines = json.at("bad_lines").get<std::uint64_t>();
-    for (const Json& bad : json.at("first_bad")) {
-      report.first_bad.push_back({bad.at("where").get<std::string>(), bad.at("reason").get<std::string>()});
-    }
+    report.first_bad = read_bad(json.at("first_bad"));
+    report.notices = json.at("notices").get<std::vector<std::string>>();
+    report.seconds = json.at("seconds").get<double>();
+    return report;
+  });
+}
+
+Json to_json(const std::vector<std::filesystem::path>& paths, const reader::DocumentLoadOptions& options) {
+  Json json;
+  json["paths"] = paths_json(paths);
+  json["source"] = options.source;
+  json["format"] = options.format ? reader::document_format_name(*options.format) : "";
+  json["skip_bad"] = options.skip_bad;
+  json["tokens"] = options.passages.tokens;
+  json["overlap"] = options.passages.overlap;
+  json["whole"] = options.passages.whole;
+  json["spooled_input"] = options.spooled_input.string();
+  json["threads"] = options.threads;
+  return json;
+}
+
+base::Result<DocumentsJob> documents_job(const Json& json) {
+  return guarded<DocumentsJob>("load of documents", [&] {
+    DocumentsJob job;
+    for (const Json& path : json.at("paths")) job.paths.emplace_back(path.get<std::string>());
+    job.options.source = json.at("source").get<std::string>();
+    job.options.format = reader::document_format_from_name(json.at("format").get<std::string>());
+    job.options.skip_bad = json.at("skip_bad").get<bool>();
+    job.options.passages.tokens = json.at("tokens").get<std::size_t>();
+    job.options.passages.overlap = json.at("overlap").get<std::size_t>();
+    job.options.passages.whole = json.at("whole").get<bool>();
+    job.options.spooled_input = json.at("spooled_input").get<std::string>();
+    job.options.threads = json.at("threads").get<std::size_t>();
+    return job;
+  });
+}
+
+Json to_json(const DeleteDocumentsRequest& request) {
+  return {{"document", request.document}, {"source", request.source}};
+}
+
+base::Result<DeleteDocumentsRequest> delete_documents_request(const Json& json) {
+  return guarded<DeleteDocumentsRequest>("delete of documents", [&] {
+    return DeleteDocumentsRequest{json.at("document").get<std::string>(),
+                                  json.at("source").get<std::string>()};
+  });
+}
+
+Json to_json(const reader::DocumentSummary& summary) {
+  return {{"added", summary.added},         {"replaced", summary.replaced},   {"removed", summary.removed},
+          {"unchanged", summary.unchanged}, {"documents", summary.documents}, {"passages", summary.passages}};
+}
+
+base::Result<reader::DocumentSummary> document_summary(const Json& json) {
+  return guarded<reader::DocumentSummary>("summary", [&] { return read_document_summary(json); });
+}
+
+Json to_json(const reader::DocumentLoadReport& report) {
+  return {{"summary", to_json(report.summary)},
+          {"bad", report.bad},
+          {"first_bad", bad_json(report.first_bad)},
+          {"notices", report.notices},
+          {"seconds", report.seconds}};
+}
+
+base::Result<reader::DocumentLoadReport> document_report(const Json& json) {
+  return guarded<reader::DocumentLoadReport>("report", [&] {
+    reader::DocumentLoadReport report;
+    report.summary = read_document_summary(json.at("summary"));
+    report.bad = json.at("bad").get<std::uint64_t>();
+    report.first_bad = read_bad(json.at("first_bad"));
     report.notices = json.at("notices").get<std::vector<std::string>>();
     report.seconds = json.at("seconds").get<double>();
     return report;
