@@ -3,10 +3,13 @@
 //
 //   bench_reader_encoder [--plain] [NUMBERS:THREADS:TOKENS ...]    f32:1:384, int8:2:128, ...
 //
-// Prints a JSON line each, best and median of 40 passes; bench_reader_encoder.py sets ONNX Runtime beside it.
+// Prints a JSON line each, best and median of 40 passes, and the least CPU time of one, all threads together;
+// bench_reader_encoder.py sets ONNX Runtime beside it.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <ctime>
+#include <limits>
 #include <map>
 #include <memory>
 #include <string>
@@ -37,6 +40,12 @@ bool parse(const std::string& text, Case& out) {
 
 nn::Numbers numbers_of(const std::string& name) {
   return name == "f32" ? nn::Numbers::f32 : name == "bf16" ? nn::Numbers::bf16 : nn::Numbers::int8;
+}
+
+double processor_milliseconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) * 1e3 + static_cast<double>(t.tv_nsec) * 1e-6;
 }
 
 }  // namespace
@@ -82,18 +91,23 @@ int main(int argc, char** argv) {
     nn::Team team(one.threads);
     reader::InferenceEncoder::Workspace workspace;
     std::vector<double> milliseconds;
+    double least = std::numeric_limits<double>::infinity();
     for (int i = 0; i < 43; ++i) {
       const auto start = std::chrono::steady_clock::now();
+      const double used = processor_milliseconds();
       encoder->forward(batch, workspace, team);
       if (i >= 3) {
+        least = std::min(least, processor_milliseconds() - used);
         milliseconds.push_back(
             std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count());
       }
     }
     std::sort(milliseconds.begin(), milliseconds.end());
-    std::printf("{\"numbers\":\"%s\",\"threads\":%d,\"tokens\":%td,\"median_ms\":%.2f,\"min_ms\":%.2f}\n",
-                one.numbers.c_str(), one.threads, one.tokens, milliseconds[milliseconds.size() / 2],
-                milliseconds.front());
+    std::printf(
+        "{\"numbers\":\"%s\",\"threads\":%d,\"tokens\":%td,\"median_ms\":%.2f,\"min_ms\":%.2f,"
+        "\"cpu_ms\":%.2f}\n",
+        one.numbers.c_str(), one.threads, one.tokens, milliseconds[milliseconds.size() / 2],
+        milliseconds.front(), least);
     std::fflush(stdout);
   }
   return 0;
