@@ -164,12 +164,13 @@ base::Result<std::unique_ptr<reader::CharModel>> start_of(const CharReaderArgume
 
 std::string quoted_options(const CharReaderArguments& arguments) {
   const reader::CharTraining& t = arguments.training;
-  std::string text = " --seed " + std::to_string(t.seed) + " --epochs " + std::to_string(t.epochs) +
-                     " --rate " + base::dump_json(base::json_number(t.rate)) + " --ema " +
-                     base::dump_json(base::json_number(t.ema_decay)) + " --hidden " +
-                     std::to_string(arguments.network.hidden) + " --layers " +
-                     std::to_string(arguments.network.layers) + " --threads " +
-                     std::to_string(arguments.threads);
+  std::string text =
+      " --seed " + std::to_string(t.seed) + " --epochs " + std::to_string(t.epochs) +
+      (t.schedule_epochs > 0 ? " --schedule-epochs " + std::to_string(t.schedule_epochs) : "") + " --rate " +
+      base::dump_json(base::json_number(t.rate)) + " --ema " +
+      base::dump_json(base::json_number(t.ema_decay)) + " --hidden " +
+      std::to_string(arguments.network.hidden) + " --layers " + std::to_string(arguments.network.layers) +
+      " --threads " + std::to_string(arguments.threads);
   if (arguments.share < 1) text += " --share " + base::dump_json(base::json_number(arguments.share));
   return text;
 }

@@ -30,7 +30,7 @@ struct TrainReaderArguments {
               storage = "fp16";
   reader::SpanTraining training;
   std::size_t seed = 1, epochs = 1, batch = 32, accumulate = 1, max_length = 320, evaluate_every = 0;
-  std::size_t hidden = 96, layers = 1;
+  std::size_t hidden = 96, layers = 1, schedule_epochs = 0;
   double share = 1, rate = 0;
   bool resume = false, train_words = false, json = false;
 };
@@ -129,6 +129,7 @@ base::Result<int> run_bilstm(const TrainReaderArguments& arguments, const Global
   own.report = arguments.report;
   own.training.seed = arguments.seed;
   own.training.epochs = static_cast<std::int64_t>(arguments.epochs);
+  own.training.schedule_epochs = static_cast<std::int64_t>(arguments.schedule_epochs);
   own.training.minutes = arguments.training.minutes;
   if (arguments.rate > 0) own.training.rate = arguments.rate;
   own.training.weight_decay = arguments.training.weight_decay;
@@ -261,6 +262,8 @@ void add_train_reader(const Command& train) {
                  "Highest learning rate; 0: the kind's own, 2e-4, or 2e-3 for bilstm", 0, 1);
   command.option("--hidden", "N", arguments->hidden, "bilstm: units of an LSTM in each direction; 96", 1,
                  1024);
+  command.option("--schedule-epochs", "N", arguments->schedule_epochs,
+                 "bilstm: rounds over which the rate falls; 0: as many as --epochs", 0, 1000);
   command.option("--layers", "N", arguments->layers, "bilstm: layers of the second LSTM; 1", 1, 8);
   command.option("--warmup", "SHARE", arguments->training.warmup_share,
                  "Of the steps, with a rising rate; 0.06", 0, 0.9);

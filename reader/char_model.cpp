@@ -123,7 +123,7 @@ base::Result<std::unique_ptr<CharModel>> CharModel::load(const std::filesystem::
   return model;
 }
 
-std::string CharModel::config() const {
+std::string CharModel::sizes() const {
   std::string begins;
   for (const std::uint8_t b : word_begins_) begins += b != 0 ? '1' : '0';
   const CharNetworkConfig& config = network_.config();
@@ -134,11 +134,16 @@ std::string CharModel::config() const {
                           {"hidden", config.hidden},
                           {"layers", config.layers},
                           {"input_dropout", config.input_dropout},
-                          {"dropout", config.dropout},
-                          {"calibration_offset", calibration_.offset},
-                          {"calibration_by_null", calibration_.by_null},
-                          {"calibration_by_rivals", calibration_.by_rivals},
-                          {"null_threshold", calibration_.null_threshold}});
+                          {"dropout", config.dropout}});
+}
+
+std::string CharModel::config() const {
+  base::Json config = base::parse_json(sizes()).value();
+  config["calibration_offset"] = calibration_.offset;
+  config["calibration_by_null"] = calibration_.by_null;
+  config["calibration_by_rivals"] = calibration_.by_rivals;
+  config["null_threshold"] = calibration_.null_threshold;
+  return base::dump_json(config);
 }
 
 base::Status CharModel::save(const std::filesystem::path& folder, const std::string& card) const {

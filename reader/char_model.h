@@ -64,6 +64,7 @@ class CharModel {
   const nn::Parameters<float>& parameters() const { return parameters_; }
   nn::Parameters<float>& parameters() { return parameters_; }
   std::string config() const;  // of the model folder
+  std::string sizes() const;   // the part of it that the weights depend on
 
   // From scores to probabilities; before it is fitted, confidence is p / (1 + p) of p, the softmax over all
   // spans.

@@ -94,6 +94,22 @@ class CharReader::Scratch : public TextReader::Workspace {
  public:
   CharModel::Scratch model;
   CharNetwork<float>::Cache network;
+  // Of the last window and the last question, of which the next reading often has one again: several
+  // questions about a text, or a question about several texts.
+  struct Last {
+    std::u32string text;
+    AnalysedText analysed;
+  };
+  Last window, question;
+
+  const AnalysedText& analyse(const CharModel& of, Last& last, std::u32string_view text,
+                              const nn::Context& context) {
+    if (last.text != text || last.analysed.text.size() != text.size()) {
+      last.analysed = std::move(of.analyse({text}, model, context).front());
+      last.text = text;
+    }
+    return last.analysed;
+  }
 };
 
 base::Result<std::shared_ptr<const CharReader>> CharReader::load(const std::filesystem::path& folder) {
@@ -123,26 +139,26 @@ base::Result<Reading> CharReader::read_one(std::u32string_view question, std::st
     }
     const std::size_t n = windows[w].end - windows[w].begin;
     if (n == 0) continue;
-    const std::vector<AnalysedText> analysed = model_->analyse(
-        {std::u32string_view(points).substr(windows[w].begin, n), question}, scratch.model, context);
+    const std::u32string_view part = std::u32string_view(points).substr(windows[w].begin, n);
+    const AnalysedText* const analysed[] = {&scratch.analyse(*model_, scratch.window, part, context),
+                                            &scratch.analyse(*model_, scratch.question, question, context)};
     CharNetwork<float>::Cache& cache = scratch.network;
     cache.texts.clear();
     cache.context_of.assign(1, 0);
-    for (const AnalysedText& part : analysed) cache.texts.add(static_cast<Index>(part.text.size()));
+    for (const AnalysedText* each : analysed) cache.texts.add(static_cast<Index>(each->text.size()));
     const CharNetworkConfig& config = model_->network().config();
     cache.x.resize(cache.texts.total(), config.input);
     for (Index t = 0; t < 2; ++t) {
-      model_->put_input(analysed[static_cast<std::size_t>(t)],
-                        cache.x.view().rows_from(cache.texts.begin(t), cache.texts.length(t)));
+      model_->put_input(*analysed[t], cache.x.view().rows_from(cache.texts.begin(t), cache.texts.length(t)));
     }
     cache.pair.resize(static_cast<Index>(n), config.pair);
-    pair_features(analysed[1].text, analysed[0].text, model_->statistics(), cache.pair);
+    pair_features(analysed[1]->text, analysed[0]->text, model_->statistics(), cache.pair);
     model_->network().forward(model_->parameters(), cache, context);
     for (std::size_t i = 0; i < n; ++i) {
       scores[w].start.push_back(cache.scores(static_cast<Index>(i), 0));
       scores[w].end.push_back(cache.scores(static_cast<Index>(i), 1));
     }
-    const PieceEdges here = char_edges(analysed[0].text);
+    const PieceEdges here = char_edges(analysed[0]->text);
     const auto place = static_cast<std::ptrdiff_t>(covered.windows[w].begin);
     std::copy(here.starts.begin(), here.starts.end(), edges.starts.begin() + place);
     std::copy(here.ends.begin(), here.ends.end(), edges.ends.begin() + place);

@@ -5,6 +5,7 @@
 
 #include "base/sha256.h"
 #include "base/text.h"
+#include "nn/batching.h"
 #include "nn/softmax.h"
 
 namespace askbase::reader {
@@ -73,7 +74,7 @@ class Task : public nn::TrainingTask<float> {
              analysed_valid_.contexts[b.context].text.size();
     });
     base::Sha256 hash;
-    hash.append_text(model.config());
+    hash.append_text(model.sizes());
     for (const ReadingSet* set : {&train, &valid}) {
       for (const ReadingQuestion& question : set->questions) {
         hash.append_text(question.question);
@@ -251,6 +252,13 @@ base::Result<CharTrainingResult> train_char_reader(CharModel& model, const Readi
   trainer.optimizer = {.kind = nn::OptimizerKind::adamw, .weight_decay = options.weight_decay};
   trainer.schedule = {.kind = nn::ScheduleKind::cosine, .rate = options.rate, .warmup_share = 0.03};
   trainer.batching = {.max_examples = 16, .max_tokens = options.batch, .sort_window = 8};
+  if (options.schedule_epochs > 0) {
+    std::vector<Index> lengths;
+    for (Index i = 0; i < task.example_count(); ++i) lengths.push_back(task.length(i));
+    nn::Batches batches(std::move(lengths), trainer.batching, options.seed);
+    batches.plan(0);
+    trainer.schedule.total_steps = batches.count() * options.schedule_epochs;
+  }
   trainer.workers = 1;
   trainer.precision = options.precision;
   trainer.clip_norm = 5.0;

@@ -17,6 +17,8 @@ namespace askbase::reader {
 struct CharTraining {
   std::uint64_t seed = 1;
   std::int64_t epochs = 10;
+  std::int64_t schedule_epochs =
+      0;                    // over which the rate falls to 0; 0: epochs. More: the run ends before it
   double minutes = 0;       // of this call; 0: no limit. With a checkpoint the next call goes on
   nn::Index batch = 16384;  // characters of contexts, each counted once a question
   double rate = 2e-3;       // the highest
