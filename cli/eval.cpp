@@ -12,6 +12,7 @@ void add_eval(const Command& askbase) {
   command.needs_subcommand();
   add_eval_kbqa(command);
   add_eval_question_type(command);
+  add_eval_retrieval(command);
   add_eval_compare(command);
   add_eval_link_prediction(command);
   add_eval_squad(command);

@@ -186,6 +186,11 @@ base::Result<Passage> PassageIndex::passage(std::uint32_t number) const {
   return passage;
 }
 
+base::Result<bool> PassageIndex::has_passage(std::uint32_t number) const {
+  std::string value;
+  return snapshot_->get(kb::Table::passages, number_key(number), value);
+}
+
 base::Result<std::optional<DocumentInfo>> PassageIndex::document(std::string_view id) const {
   ASKBASE_ASSIGN(const auto number, find_document(*snapshot_, id));
   if (!number) return std::nullopt;

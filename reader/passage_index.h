@@ -79,6 +79,7 @@ class PassageIndex {
                                                const Bm25& bm25 = {}) const;
   // Error not_found.
   base::Result<Passage> passage(std::uint32_t number) const;
+  base::Result<bool> has_passage(std::uint32_t number) const;
 
   base::Result<std::optional<DocumentInfo>> document(std::string_view id) const;
   // By number, until the visitor returns false.

@@ -25,7 +25,8 @@ inline constexpr std::string_view passage_terms = "passage_terms";  // the lengt
 inline constexpr std::string_view next_document = "next_document";
 inline constexpr std::string_view next_passage = "next_passage";
 inline constexpr std::string_view generation =
-    "documents_generation";  // grows with every change of documents
+    "documents_generation";                                        // grows with every change of documents
+inline constexpr std::string_view vectors = "vectors_generation";  // grows with every change of vectors
 inline constexpr std::string_view terms_version = "passage_terms_version";  // index_terms_version
 }  // namespace counter
 
