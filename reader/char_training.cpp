@@ -256,8 +256,10 @@ base::Result<CharTrainingResult> train_char_reader(CharModel& model, const Readi
     std::vector<Index> lengths;
     for (Index i = 0; i < task.example_count(); ++i) lengths.push_back(task.length(i));
     nn::Batches batches(std::move(lengths), trainer.batching, options.seed);
-    batches.plan(0);
-    trainer.schedule.total_steps = batches.count() * options.schedule_epochs;
+    for (std::int64_t epoch = 0; epoch < options.schedule_epochs; ++epoch) {
+      batches.plan(epoch);
+      trainer.schedule.total_steps += batches.count();
+    }
   }
   trainer.workers = 1;
   trainer.precision = options.precision;
