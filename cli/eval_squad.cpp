@@ -1,16 +1,15 @@
 // askbase eval squad|squad2: questions about texts, each with its own text.
-#include <chrono>
 #include <memory>
 #include <unordered_map>
 
 #include "base/file.h"
 #include "base/interrupt.h"
-#include "base/progress.h"
 #include "base/text.h"
 #include "cli/eval.h"
 #include "cli/figures.h"
 #include "cli/models.h"
 #include "cli/output.h"
+#include "cli/squad_readings.h"
 #include "datasets/squad.h"
 #include "datasets/squad_metric.h"
 #include "reader/readers.h"
@@ -71,38 +70,6 @@ base::Result<std::vector<ReadAnswer>> read_predictions(const EvalSquadArguments&
   return answers;
 }
 
-struct Read {
-  std::vector<ReadAnswer> answers;
-  double seconds = 0;
-};
-
-base::Result<Read> read_all(const reader::TextReader& model, const datasets::SquadSet& set, nn::Team& team) {
-  base::Progress progress("reading", set.questions.size(), "questions");
-  const auto workspace = model.workspace();
-  Read read;
-  const auto start = std::chrono::steady_clock::now();
-  for (const datasets::SquadQuestion& question : set.questions) {
-    if (base::interrupted()) return base::fail(base::ErrorCode::cancelled, "stopped");
-    const std::string& text = set.contexts[question.context].text;
-    const std::string_view texts[] = {text};
-    ASKBASE_ASSIGN(const auto readings, model.read(question.question, texts, {}, *workspace, team));
-    ReadAnswer answer;
-    answer.null_odds = readings[0].null_odds;
-    if (!readings[0].spans.empty()) {
-      const base::OffsetMap offsets(text);
-      const reader::ReadSpan& span = readings[0].spans.front();
-      const std::size_t from = offsets.byte(span.begin), to = offsets.byte(span.end);
-      answer.text = text.substr(from, to - from);
-    }
-    read.answers.push_back(std::move(answer));
-    progress.update(read.answers.size());
-  }
-  progress.finish();
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  read.seconds = taken.count();
-  return read;
-}
-
 AnswerForm form_of(const EvalSquadArguments& arguments, const datasets::SquadSet& set) {
   if (!arguments.form.empty()) return arguments.form == "cmrc" ? AnswerForm::cmrc : AnswerForm::squad;
   std::size_t chinese = 0;
@@ -142,7 +109,7 @@ base::Result<int> run_eval(const EvalSquadArguments& arguments, const Globals& g
   }
   if (arguments.limit > 0 && arguments.limit < set.questions.size()) set.questions.resize(arguments.limit);
   const AnswerForm form = form_of(arguments, set);
-  Read read;
+  SquadReadings read;
   double threshold = 0;
   if (!arguments.predictions.empty()) {
     ASKBASE_ASSIGN(read.answers, read_predictions(arguments, set));
@@ -158,7 +125,7 @@ base::Result<int> run_eval(const EvalSquadArguments& arguments, const Globals& g
     ASKBASE_ASSIGN(const auto model, reader::load_reader(folder, options));
     threshold = model->calibration().null_threshold;
     nn::Team team(static_cast<int>(globals.thread_count()));
-    ASKBASE_ASSIGN(read, read_all(*model, set, team));
+    ASKBASE_ASSIGN(read, read_squad_set(*model, set, team));
   }
   if (!arguments.threshold.empty()) threshold = std::stod(arguments.threshold);
   ASKBASE_TRY(write_predictions(arguments, set, read.answers, threshold));

@@ -6,6 +6,7 @@
 
 #include "base/file.h"
 #include "cli/command.h"
+#include "cli/model_compress.h"
 #include "cli/models.h"
 #include "cli/output.h"
 #include "nn/model_folder.h"
@@ -193,6 +194,8 @@ void add_model(const Command& askbase) {
   taken.flag("--json", arguments->json, "Print one JSON document");
   taken.require("--out");
   taken.on_run([arguments](const Globals&) { return run_import(*arguments); });
+
+  add_model_compress(model);
 
   const Command list =
       model.add("list", "The models that ship, or those of --models", "  askbase model list --json");

@@ -7,7 +7,7 @@
 #include <unordered_set>
 #include <utility>
 
-#include "nn/linear.h"
+#include "base/json.h"
 
 namespace askbase::reader {
 
@@ -18,6 +18,8 @@ using nn::Index;
 // Windows that go through the encoder together, by their ids: as many as keep its threads busy, few enough
 // for a deadline to be seen in time.
 constexpr std::size_t kIdsAtOnce = 2048;
+
+constexpr const char* kMember = "reader";
 
 // Bytes of a question that are cut into pieces at all: far more than a window takes.
 constexpr std::size_t kMostQuestion = 16 << 10;
@@ -65,22 +67,22 @@ class BertReader::Scratch : public TextReader::Workspace {
     std::size_t text, window, first;  // first: the row of its first piece in its sequence
   };
 
-  void score(const BertReader& reader, std::vector<Text>& texts, std::vector<SpanSearch>& searches) {
-    const nn::View<const float> x = encoder.output();
+  void score(const TextEncoder& model, const std::vector<Text>& texts, std::vector<SpanSearch>& searches) {
+    scores.resize(batch.segments.total(), 2);
+    model.span_scores(encoder.output(), scores);
     for (std::size_t i = 0; i < waiting.size(); ++i) {
       const Waiting& one = waiting[i];
-      const Index row = batch.segments.begin(static_cast<Index>(i));
+      const Index row = batch.segments.begin(static_cast<Index>(i)),
+                  first = row + static_cast<Index>(one.first);
       const Window& window = texts[one.text].windows[one.window];
-      const std::size_t n = window.end - window.begin;
-      start.resize(n);
-      end.resize(n);
-      for (std::size_t t = 0; t < n; ++t) {
-        const float* at = x.row(row + static_cast<Index>(one.first + t));
-        start[t] = reader.dot(at, 0);
-        end[t] = reader.dot(at, 1);
+      const auto n = static_cast<Index>(window.end - window.begin);
+      start.clear();
+      end.clear();
+      for (Index t = 0; t < n; ++t) {
+        start.push_back(scores(first + t, 0));
+        end.push_back(scores(first + t, 1));
       }
-      const float* cls = x.row(row);
-      searches[one.text].add(one.window, start, end, reader.dot(cls, 0) + reader.dot(cls, 1));
+      searches[one.text].add(one.window, start, end, scores(row, 0) + scores(row, 1));
     }
     batch.clear();
     waiting.clear();
@@ -89,29 +91,92 @@ class BertReader::Scratch : public TextReader::Workspace {
   InferenceEncoder::Workspace encoder;
   EncoderBatch batch;
   std::vector<Waiting> waiting;
+  nn::Matrix<float> scores;  // (rows of the batch, 2)
   std::vector<float> start, end;
 };
 
-BertReader::BertReader(WordPiece tokenizer, InferenceEncoder encoder, nn::View<const float> head_weight,
-                       std::span<const float> head_bias, const BertReaderConfig& config)
-    : tokenizer_(std::move(tokenizer)),
-      encoder_(std::move(encoder)),
-      head_(2, head_weight.cols),
-      config_(config) {
-  if (head_weight.rows != 2 || head_weight.cols != encoder_.config().hidden || head_bias.size() != 2) {
-    throw std::logic_error("reader::BertReader: the span head does not fit the encoder");
-  }
-  for (Index r = 0; r < 2; ++r) {
-    std::copy_n(head_weight.row(r), head_weight.cols, head_.row(r));
-    head_bias_[r] = head_bias[static_cast<std::size_t>(r)];
+BertReader::BertReader(std::shared_ptr<const TextEncoder> model, const BertReaderConfig& config)
+    : model_(std::move(model)), config_(config) {
+  if (!model_->has_span_head()) throw std::logic_error("reader::BertReader: a model without a span head");
+  if (static_cast<Index>(config_.windows.max_length) > model_->encoder().config().positions) {
+    throw std::logic_error("reader::BertReader: windows that are longer than the model's positions");
   }
 }
 
-float BertReader::dot(const float* x, Index side) const {
-  const float* w = head_.row(side);
-  float sum = head_bias_[side];
-  for (Index c = 0; c < head_.cols(); ++c) sum += x[c] * w[c];
-  return sum;
+base::Result<std::shared_ptr<const BertReader>> BertReader::load(const std::filesystem::path& folder,
+                                                                 const InferenceOptions& options,
+                                                                 std::shared_ptr<const TextEncoder> lender) {
+  ASKBASE_ASSIGN(std::shared_ptr<const TextEncoder> model,
+                 TextEncoder::load(folder, options, std::move(lender)));
+  if (!model->has_span_head()) {
+    return base::fail(base::ErrorCode::unsupported,
+                      folder.string() + ": an encoder without a span head does not read",
+                      "askbase train reader gives it one");
+  }
+  const std::string name = (folder / "config.json").string();
+  ASKBASE_ASSIGN(BertReaderConfig config, BertReaderConfig::parse(model->config_text(), name));
+  const auto positions = static_cast<std::size_t>(model->encoder().config().positions);
+  config.windows.max_length = std::min(config.windows.max_length, positions);
+  if (config.windows.max_length < config.windows.max_question + 4) {
+    return base::fail(base::ErrorCode::unsupported,
+                      name + ": " + std::to_string(positions) + " positions are too few to read with");
+  }
+  return std::make_shared<const BertReader>(std::move(model), config);
+}
+
+base::Result<BertReaderConfig> BertReaderConfig::parse(const std::string& text, const std::string& name) {
+  BertReaderConfig config;
+  ASKBASE_ASSIGN(const base::Json json, base::parse_json(text));
+  const auto found = json.find(kMember);
+  if (found == json.end()) return config;
+  std::string wrong;
+  const auto count = [&](const char* key, std::size_t& value, std::size_t least, std::size_t most) {
+    const auto member = found->find(key);
+    if (member == found->end()) return;
+    if (!member->is_number_unsigned() || *member < least || *member > most) {
+      wrong = key;
+    } else {
+      value = member->get<std::size_t>();
+    }
+  };
+  const auto number = [&](const char* key, double& value) {
+    const auto member = found->find(key);
+    if (member == found->end()) return;
+    if (!member->is_number() || !std::isfinite(member->get<double>())) {
+      wrong = key;
+    } else {
+      value = member->get<double>();
+    }
+  };
+  if (!found->is_object()) {
+    wrong = kMember;
+  } else {
+    count("max_length", config.windows.max_length, 16, 1 << 16);
+    count("stride", config.windows.stride, 1, 1 << 16);
+    count("max_question", config.windows.max_question, 1, 1 << 12);
+    count("longest_answer", config.longest_answer, 1, 1 << 12);
+    number("offset", config.calibration.offset);
+    number("by_null", config.calibration.by_null);
+    number("by_rivals", config.calibration.by_rivals);
+    number("null_threshold", config.calibration.null_threshold);
+  }
+  if (!wrong.empty()) {
+    return base::fail(base::ErrorCode::corrupt, name + ": \"" + wrong + "\" cannot be what it says",
+                      "copy the model's folder again, with all of its files");
+  }
+  return config;
+}
+
+std::string BertReaderConfig::json() const {
+  return base::dump_json({{kMember,
+                           {{"max_length", windows.max_length},
+                            {"stride", windows.stride},
+                            {"max_question", windows.max_question},
+                            {"longest_answer", longest_answer},
+                            {"offset", base::json_number(calibration.offset)},
+                            {"by_null", base::json_number(calibration.by_null)},
+                            {"by_rivals", base::json_number(calibration.by_rivals)},
+                            {"null_threshold", base::json_number(calibration.null_threshold)}}}});
 }
 
 std::unique_ptr<TextReader::Workspace> BertReader::workspace() const { return std::make_unique<Scratch>(); }
@@ -125,24 +190,25 @@ base::Result<std::vector<Reading>> BertReader::read(std::string_view question,
     return base::fail(base::ErrorCode::timeout, "the time for reading is over",
                       "allow more time, or read a shorter text");
   };
-  const Vocabulary& vocabulary = tokenizer_.vocabulary();
+  const WordPiece& tokenizer = model_->tokenizer();
+  const Vocabulary& vocabulary = tokenizer.vocabulary();
   Pieces asked;
-  tokenizer_.tokenize(question.substr(0, kMostQuestion), asked);
+  tokenizer.tokenize(question.substr(0, kMostQuestion), asked);
   std::vector<Scratch::Text> read(texts.size());
-  SpanSearchOptions spans = config_.spans;
-  spans.kept = std::max(spans.kept, 16 + 48 * options.top);  // many of the best overlap each other
+  // Many of the best overlap each other.
+  const SpanSearchOptions spans{.longest = config_.longest_answer, .kept = 16 + 48 * options.top};
   std::vector<SpanSearch> searches(texts.size(), SpanSearch(spans));
   scratch.batch.clear();
   scratch.waiting.clear();
   const auto run = [&] {
-    if (!encoder_.forward(scratch.batch, scratch.encoder, team, stop)) return false;
-    scratch.score(*this, read, searches);
+    if (!model_->encoder().forward(scratch.batch, scratch.encoder, team, stop)) return false;
+    scratch.score(*model_, read, searches);
     return true;
   };
   for (std::size_t i = 0; i < texts.size(); ++i) {
     if (stop && stop()) return late();
     Scratch::Text& text = read[i];
-    tokenizer_.tokenize(texts[i], text.pieces);
+    tokenizer.tokenize(texts[i], text.pieces);
     text.edges = piece_edges(vocabulary, text.pieces);
     text.windows =
         chosen_windows(asked, text.pieces, plan_windows(asked.size(), text.pieces.size(), config_.windows),
@@ -162,17 +228,6 @@ base::Result<std::vector<Reading>> BertReader::read(std::string_view question,
     readings.push_back(reading_of(searches[i], read[i].pieces, texts[i], config_.calibration, options));
   }
   return readings;
-}
-
-std::shared_ptr<const BertReader> make_bert_reader(const BertModel& model, const BertReaderConfig& config,
-                                                   const InferenceOptions& options) {
-  if (model.span_head() == nullptr)
-    throw std::logic_error("reader::make_bert_reader: a model without a span head");
-  const nn::Parameters<float>& p = model.parameters();
-  const nn::View<const float> bias = p[model.span_head()->bias()];
-  return std::make_shared<const BertReader>(
-      model.tokenizer(), InferenceEncoder(model.config(), p, options), p[model.span_head()->weight()],
-      std::span<const float>(bias.data, static_cast<std::size_t>(bias.size())), config);
 }
 
 }  // namespace askbase::reader

@@ -11,27 +11,37 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <string>
 
-#include "reader/bert_model.h"
-#include "reader/inference_encoder.h"
+#include "reader/text_encoder.h"
 #include "reader/text_reader.h"
 
 namespace askbase::reader {
 
 inline constexpr std::size_t kMostBertWindows = 64;
 
-// What a reader needs to know besides its weights.
+// What a reader needs to know besides its weights: the member "reader" of a model folder's config.json.
 struct BertReaderConfig {
   WindowOptions windows = {};
-  SpanSearchOptions spans = {};
+  std::size_t longest_answer = 30;  // pieces
   ReadCalibration calibration = {};
+
+  // From the text of config.json; what is not said keeps its default. Error corrupt: a number that cannot be.
+  static base::Result<BertReaderConfig> parse(const std::string& config, const std::string& name);
+  // {"reader": {...}}
+  std::string json() const;
 };
 
 class BertReader : public TextReader {
  public:
-  // head: "qa_outputs" of the model, (2, hidden) and (2).
-  BertReader(WordPiece tokenizer, InferenceEncoder encoder, nn::View<const float> head_weight,
-             std::span<const float> head_bias, const BertReaderConfig& config);
+  // A model folder that TextEncoder::load knows, with a span head. lender: as there. Errors: those of
+  // TextEncoder::load; unsupported without a span head; corrupt.
+  static base::Result<std::shared_ptr<const BertReader>> load(
+      const std::filesystem::path& folder, const InferenceOptions& options = {},
+      std::shared_ptr<const TextEncoder> lender = nullptr);
+  // A model without a span head, or with fewer positions than the windows have ids, is a programmer error
+  // (std::logic_error).
+  BertReader(std::shared_ptr<const TextEncoder> model, const BertReaderConfig& config);
 
   std::unique_ptr<Workspace> workspace() const override;
   base::Result<std::vector<Reading>> read(std::string_view question, std::span<const std::string_view> texts,
@@ -39,24 +49,12 @@ class BertReader : public TextReader {
                                           const Stop& stop = {}) const override;
   const ReadCalibration& calibration() const override { return config_.calibration; }
   const BertReaderConfig& config() const { return config_; }
-  const InferenceEncoder& encoder() const { return encoder_; }
 
  private:
   class Scratch;
-  // The score of a row of the encoder's output as start (0) or end (1).
-  float dot(const float* x, nn::Index side) const;
-
-  WordPiece tokenizer_;
-  InferenceEncoder encoder_;
-  nn::Matrix<float> head_;  // (2, hidden)
-  float head_bias_[2];
+  std::shared_ptr<const TextEncoder> model_;
   BertReaderConfig config_;
 };
-
-// A reader of a model that was trained or imported, with the numbers of its products as asked for. A model
-// without a span head is a programmer error (std::logic_error).
-std::shared_ptr<const BertReader> make_bert_reader(const BertModel& model, const BertReaderConfig& config,
-                                                   const InferenceOptions& options = {});
 
 // Windows of a context that are worth reading: all of them, or the `most` that hold most of the question's
 // pieces, where a piece that stands in few windows counts more (ties: the earlier). In the text's order.

@@ -23,6 +23,7 @@ struct ReadOptions {
 struct ReadSpan {
   std::size_t begin = 0, end = 0;  // half-open, in code points of the text; never empty
   double score = 0;                // of start and end together; to be compared within one reading only
+  double log_share = 0;            // log p(this among all spans of the text), p in proportion to exp(score)
   double confidence = 0;           // 0 .. 1: the calibrated probability that this is the answer
 };
 
@@ -39,6 +40,17 @@ struct ReadCalibration {
   double offset = 0, by_null = 1, by_rivals = 0;
   double null_threshold = 0;  // of null_odds: above it, a reader abstains
 };
+
+// A best span of a validation question.
+struct CalibrationExample {
+  double over_null = 0;  // score - null
+  double log_share = 0;
+  bool right = false;
+};
+// The offset and the two factors of the greatest likelihood, by Newton's method with a small penalty on the
+// factors (which keeps separable examples finite); null_threshold stays as given. Without examples all of it
+// stays.
+ReadCalibration calibrated(const std::vector<CalibrationExample>& examples, ReadCalibration start = {});
 
 // What scores come to, for one text: distinct spans, the best first. pieces: of the text.
 Reading reading_of(SpanSearch& search, const Pieces& pieces, std::string_view text,

@@ -130,17 +130,19 @@ TEST_CASE("published predictions score as published") {
     const SquadSet& set = two ? two_set : one_set;
     const auto file =
         two ? "squad-v2.0-dev-peer-predictions.json.gz" : "squad-v1.1-dev-peer-predictions.json.gz";
-    for (const auto& [name, system] : peers(folder / file).items()) {
+    const base::Json systems = peers(folder / file);
+    for (const auto& [name, system] : systems.items()) {
       std::vector<std::string> texts;
       for (const SquadQuestion& question : set.questions) {
         texts.push_back(system["predictions"].value(question.id, std::string()));
       }
       const SquadFigures figures = squad_figures(AnswerForm::squad, set, texts, {.resamples = 0});
       INFO(name);
-      CHECK(std::abs(*figures.exact_match.value - system["em"].get<double>()) < 0.0006);
-      // Two answers of v2.0 are the word "a" alone: its script then takes them for none, the folder's figures
-      // do not.
-      CHECK(std::abs(*figures.f1.value - system["f1"].get<double>()) < (two ? 0.02 : 0.0006));
+      // Two questions of v2.0 have the answer "a" alone, which is none to its official script; the folder's
+      // figures do not know that rule.
+      const double tolerance = two ? 0.02 : 0.0006;
+      CHECK(std::abs(*figures.exact_match.value - system["em"].get<double>()) < tolerance);
+      CHECK(std::abs(*figures.f1.value - system["f1"].get<double>()) < tolerance);
     }
   }
 }

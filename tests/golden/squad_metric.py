@@ -29,7 +29,7 @@ def cmrc_bare(text):
 
 
 def cmrc_tokens(text):
-    return re.findall(r"[\u4e00-\u9fa5]|[^\W\u4e00-\u9fa5]+(?:[.,'][^\W\u4e00-\u9fa5]+)*", cmrc_bare(text))
+    return re.findall(r"[\u4e00-\u9fa5]|[^\W\u4e00-\u9fa5]+(?:[.,'][^\W\u4e00-\u9fa5]+)*|[^\w\s]", cmrc_bare(text))
 
 
 def cmrc_f1(a, b):
