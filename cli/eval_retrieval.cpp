@@ -8,7 +8,6 @@
 #include <unistd.h>
 
 #include "base/interrupt.h"
-#include "base/log.h"
 #include "base/progress.h"
 #include "cli/figures.h"
 #include "cli/models.h"
@@ -98,14 +97,8 @@ std::vector<std::string> row(const std::string& name, const base::Json& figures)
 base::Result<std::optional<reader::SentenceModel>> sentence_model_of(const EvalRetrievalArguments& arguments,
                                                                      const Globals& globals) {
   if (arguments.model == "none") return std::nullopt;
-  const fs::path folder =
-      arguments.model.empty() ? models_folder(globals) / "en-sentence" : fs::path(arguments.model);
-  std::error_code ignored;
-  if (arguments.model.empty() && !fs::is_directory(folder, ignored)) {
-    base::log_info("no model en-sentence: passages are found by their words alone");
-    return std::nullopt;
-  }
-  ASKBASE_ASSIGN(auto encoder, reader::TextEncoder::load(folder));
+  if (arguments.model.empty()) return sentence_model(globals);
+  ASKBASE_ASSIGN(auto encoder, reader::TextEncoder::load(arguments.model));
   return reader::sentence_model(std::move(encoder), static_cast<int>(globals.thread_count()));
 }
 

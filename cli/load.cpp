@@ -20,7 +20,8 @@ struct LoadArguments {
   std::vector<std::string> files, splits, alias_predicates;
   std::string source, format, id_column, label_column, base_iri;
   std::size_t passage_tokens = 128, passage_overlap = 32;
-  bool strict = false, skip_bad = false, wordings = false, documents = false, preview = false, json = false;
+  bool strict = false, skip_bad = false, wordings = false, documents = false, preview = false,
+       no_vectors = false, json = false;
 };
 
 bool is_document(const std::string& file) {
@@ -141,8 +142,13 @@ void print_report(const kb::LoadReport& report, const LoadArguments& arguments, 
 
 base::Result<int> run_load(const LoadArguments& arguments, const Globals& globals) {
   if (arguments.documents) {
-    const DocumentArguments documents{arguments.source,          arguments.format,   arguments.passage_tokens,
-                                      arguments.passage_overlap, arguments.skip_bad, arguments.json};
+    const DocumentArguments documents{.source = arguments.source,
+                                      .format = arguments.format,
+                                      .tokens = arguments.passage_tokens,
+                                      .overlap = arguments.passage_overlap,
+                                      .skip_bad = arguments.skip_bad,
+                                      .no_vectors = arguments.no_vectors,
+                                      .json = arguments.json};
     return run_load_documents({arguments.files.begin(), arguments.files.end()}, documents, globals);
   }
   if (const auto text = std::find_if(arguments.files.begin(), arguments.files.end(), is_document);
@@ -201,6 +207,8 @@ void add_load(const Command& askbase) {
                  4096);
   command.option("--passage-overlap", "N", arguments->passage_overlap,
                  "As many at most stand in two neighbouring passages; 32", 0, 2048);
+  command.flag("--no-vectors", arguments->no_vectors,
+               "Documents: make no sentence vectors now; a server makes them later");
   command.flag("--preview", arguments->preview, "Show how a table would be read, load nothing");
   command.option("--id", "COLUMN", arguments->id_column, "Table column whose values identify the rows");
   command.option("--label", "COLUMN", arguments->label_column, "Table column that names the rows");

@@ -12,7 +12,7 @@ namespace askbase::cli {
 struct DocumentArguments {
   std::string source, format;
   std::size_t tokens = 128, overlap = 32;
-  bool skip_bad = false, json = false;
+  bool skip_bad = false, no_vectors = false, json = false;
 };
 
 base::Result<int> run_load_documents(const std::vector<std::filesystem::path>& paths,

@@ -19,6 +19,17 @@ std::filesystem::path models_folder(const Globals& globals) {
   return {};
 }
 
+base::Result<std::optional<reader::SentenceModel>> sentence_model(const Globals& globals) {
+  const std::filesystem::path folder = models_folder(globals) / "en-sentence";
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(folder, ignored)) {
+    base::log_info("no model en-sentence: passages are found by their words alone");
+    return std::nullopt;
+  }
+  ASKBASE_ASSIGN(auto encoder, reader::TextEncoder::load(folder));
+  return reader::sentence_model(std::move(encoder), static_cast<int>(globals.thread_count()));
+}
+
 base::Result<qa::EngineOptions> engine_options(const Globals& globals) {
   qa::EngineOptions options;
   std::error_code ignored;

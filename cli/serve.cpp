@@ -5,7 +5,9 @@
 #include <string>
 #include <thread>
 
+#include "base/file.h"
 #include "base/interrupt.h"
+#include "base/text.h"
 #include "cli/command.h"
 #include "cli/models.h"
 #include "cli/output.h"
@@ -18,6 +20,7 @@ namespace {
 
 struct ServeArguments {
   web::ServerOptions server;
+  std::string token_file;
   bool read_only = false;
 };
 
@@ -29,6 +32,25 @@ std::string url_of(const web::ServerOptions& options, int port) {
   return "http://" + (v6 ? "[" + options.host + "]" : options.host) + ":" + std::to_string(port) + path;
 }
 
+// The file's first line.
+base::Result<std::string> read_token(const std::string& file) {
+  if (file.empty()) return std::string();
+  ASKBASE_ASSIGN(const std::string content, base::read_file(file, 1 << 16));
+  const std::string token(base::trim(std::string_view(content).substr(0, content.find('\n'))));
+  if (token.empty())
+    return base::fail(base::ErrorCode::invalid_argument, "--token-file: " + file + " holds no token",
+                      "write a long random word into its first line");
+  return token;
+}
+
+// Null without a sentence model.
+base::Result<std::unique_ptr<reader::VectorKeeper>> keep_vectors(kb::Store& store, const Globals& globals) {
+  ASKBASE_ASSIGN(auto model, sentence_model(globals));
+  if (!model) return std::unique_ptr<reader::VectorKeeper>();
+  return std::make_unique<reader::VectorKeeper>(store, std::move(*model),
+                                                static_cast<int>(globals.thread_count()));
+}
+
 base::Result<int> run_serve(const ServeArguments& arguments, const Globals& globals) {
   base::set_log(globals.log_level.value_or(base::LogLevel::info), globals.log_format);
   base::watch_interrupts();
@@ -37,7 +59,10 @@ base::Result<int> run_serve(const ServeArguments& arguments, const Globals& glob
                  open_kb(globals, arguments.read_only ? kb::OpenMode::read_only : kb::OpenMode::read_write));
   ASKBASE_ASSIGN(const qa::EngineOptions options, engine_options(globals));
   ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store, options));
-  ASKBASE_ASSIGN(const auto server, web::Server::start(*store, *engine, arguments.server));
+  web::ServerOptions server_options = arguments.server;
+  ASKBASE_ASSIGN(server_options.token, read_token(arguments.token_file));
+  ASKBASE_ASSIGN(const auto vectors, keep_vectors(*store, globals));
+  ASKBASE_ASSIGN(const auto server, web::Server::start(*store, *engine, server_options, vectors.get()));
   std::unique_ptr<web::HandoffServer> handoff;
   if (!arguments.read_only) {
     ASKBASE_ASSIGN(handoff, web::HandoffServer::start(*store, *engine));
@@ -75,6 +100,8 @@ void add_serve(const Command& askbase) {
                  "Path in front of every URL, behind a proxy that keeps it");
   command.option("--ui-folder", "DIR", server.ui_folder,
                  "Serve the web page from these files, for work on it", Command::folder());
+  command.option("--token-file", "FILE", arguments->token_file,
+                 "Its first line is a token that changes over HTTP need (Authorization: Bearer TOKEN)");
   command.flag("--read-only", arguments->read_only,
                "Leave the knowledge base to others; load and delete elsewhere are seen after a restart");
   command.on_run([arguments](const Globals& globals) { return run_serve(*arguments, globals); });

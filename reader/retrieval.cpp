@@ -60,7 +60,7 @@ base::Result<std::vector<PassageHit>> retrieve(const PassageIndex& index, const 
                                                const SentenceModel* model, std::string_view query,
                                                std::size_t most, const FusionOptions& options) {
   const bool meaning_too = vectors != nullptr && model != nullptr && model->embed && vectors->size() > 0 &&
-                           vectors->model() == model->hash &&
+                           vectors->missing() <= index.passages() / 20 && vectors->model() == model->hash &&
                            base::detect_language(query) == base::Language::english;
   if (!meaning_too) return index.search(query, most);
   const std::size_t candidates = std::max(most, options.candidates);

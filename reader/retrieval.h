@@ -19,7 +19,8 @@ struct FusionOptions {
 };
 
 // The best passages, best first. vectors and model: null or empty where there are none; the passages are then
-// those of BM25, as they are for a query that is not in English. Errors: corrupt, io, the model's.
+// those of BM25, as they are for a query that is not in English, and while more than a twentieth of the
+// passages still lack their vectors. Errors: corrupt, io, the model's.
 base::Result<std::vector<PassageHit>> retrieve(const PassageIndex& index, const PassageVectors* vectors,
                                                const SentenceModel* model, std::string_view query,
                                                std::size_t most, const FusionOptions& options = {});

@@ -117,6 +117,12 @@ TEST_CASE("openapi: every response is as described") {
   check("/api/v1/suggest", "get", connection.get("/api/v1/suggest?q=area+of+Freed"));
   for (const char* path : {"/livez", "/readyz", "/metrics", "/openapi.json", "/docs", "/"})
     check(path, "get", connection.get(path));
+  for (const char* body : {R"({"id": "a", "text": "A whale."})", R"({"id": "a", "text": "A ship."})",
+                           R"({"id": "a", "text": "A ship."})", R"({"id": "a"})"}) {
+    check("/api/v1/documents", "post", connection.post("/api/v1/documents", body));
+  }
+  check("/api/v1/documents", "post", Connection(server.port()).request("POST", "/api/v1/documents", "", "x"));
+  check("/api/v1/documents/{id}", "delete", connection.request("DELETE", "/api/v1/documents/none", ""));
 
   for (const auto& [path, methods] : api["paths"].items()) {
     for (const auto& [method, operation] : methods.items())

@@ -41,7 +41,8 @@ HttpResponse problem_response(const Problem& problem) {
   HttpResponse response{problem.status, "application/problem+json", base::dump_json(body), {}};
   response.headers.emplace_back("Cache-Control", "no-store");
   if (!problem.allow.empty()) response.headers.emplace_back("Allow", problem.allow);
-  if (problem.status == 503) response.headers.emplace_back("Retry-After", "1");
+  if (problem.status == 503 || problem.status == 409) response.headers.emplace_back("Retry-After", "1");
+  if (problem.status == 401) response.headers.emplace_back("WWW-Authenticate", "Bearer");
   if (problem.status == 415) response.headers.emplace_back("Accept-Post", "application/json");
   return response;
 }

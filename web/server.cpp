@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <chrono>
 #include <exception>
 #include <optional>
@@ -11,6 +12,7 @@
 #include "base/text.h"
 #include "web/api.h"
 #include "web/assets.h"
+#include "web/documents_route.h"
 #include "web/http_server.h"
 
 namespace askbase::web {
@@ -25,6 +27,8 @@ enum Route : std::size_t {
   route_entity,
   route_similar,
   route_suggest,
+  route_documents,
+  route_document,
   route_livez,
   route_readyz,
   route_metrics,
@@ -40,6 +44,8 @@ std::vector<std::string> route_names() {
           "/api/v1/entities/{id}",
           "/api/v1/entities/{id}/similar",
           "/api/v1/suggest",
+          "/api/v1/documents",
+          "/api/v1/documents/{id}",
           "/livez",
           "/readyz",
           "/metrics",
@@ -49,6 +55,7 @@ std::vector<std::string> route_names() {
 }
 
 constexpr std::string_view entity_path = "/api/v1/entities/", similar_end = "/similar";
+constexpr std::string_view document_path = "/api/v1/documents/";
 
 // The page takes everything from here and runs no script of anyone else's.
 constexpr std::string_view page_policy =
@@ -60,7 +67,8 @@ Route route_of(std::string_view path, std::string_view raw_path) {
     std::string_view path;
     Route route;
   };
-  constexpr std::array<Entry, 7> exact = {{{"/api/v1/ask", route_ask},
+  constexpr std::array<Entry, 8> exact = {{{"/api/v1/ask", route_ask},
+                                           {"/api/v1/documents", route_documents},
                                            {"/api/v1/entities", route_entities},
                                            {"/api/v1/suggest", route_suggest},
                                            {"/livez", route_livez},
@@ -75,22 +83,36 @@ Route route_of(std::string_view path, std::string_view raw_path) {
         raw_path.ends_with(similar_end) && path.size() > entity_path.size() + similar_end.size();
     return similar ? route_similar : route_entity;
   }
+  if (path.starts_with(document_path) && path.size() > document_path.size()) return route_document;
   return path.starts_with("/api/") ? route_other : route_page;
 }
 
 std::string_view allowed_methods(Route route) {
+  if (route == route_documents) return "POST, OPTIONS";
+  if (route == route_document) return "DELETE, OPTIONS";
   return route == route_ask ? "GET, HEAD, POST, OPTIONS" : "GET, HEAD, OPTIONS";
+}
+
+bool is_write(Route route) { return route == route_documents || route == route_document; }
+
+bool is_allowed(Route route, std::string_view method) {
+  if (route == route_documents) return method == "POST";
+  if (route == route_document) return method == "DELETE";
+  return method == "GET" || method == "HEAD" || (route == route_ask && method == "POST");
 }
 
 class ServerImpl final : public Server {
  public:
-  ServerImpl(const kb::Store& store, qa::Engine& engine, const ServerOptions& options)
+  ServerImpl(kb::Store& store, qa::Engine& engine, const ServerOptions& options,
+             const reader::VectorKeeper* vectors)
       : options_(options),
         engine_(engine),
         metrics_(route_names()),
         assets_(options.ui_folder),
         similar_(store.storage().folder()),
-        context_{engine, metrics_, examples_, similar_, options.max_question_code_points} {}
+        context_{engine, metrics_, examples_, similar_, options.max_question_code_points},
+        writing_{store, engine, options.token},
+        vectors_(vectors) {}
 
   base::Status listen() {
     std::string& base = options_.base_path;
@@ -105,7 +127,7 @@ class ServerImpl final : public Server {
     http.port = options_.port;
     http.workers = options_.workers;
     http.max_workers = std::max<std::size_t>(options_.workers, 256);
-    http.body_bytes = options_.max_body_bytes;
+    http.body_bytes = std::max(options_.max_body_bytes, options_.max_document_bytes);
     http.handler = [this](const HttpRequest& request) { return handle(request, false).value(); };
     http.before_body = [this](const HttpRequest& request) { return handle(request, true); };
     http.refusal = [this](int status, const std::string& detail) {
@@ -172,18 +194,27 @@ class ServerImpl final : public Server {
     route = route_of(path, std::string_view(request.target).substr(0, request.target.find('?')));
     const bool reads = request.method == "GET" || request.method == "HEAD";
     if (request.method == "OPTIONS") return options_response(allowed_methods(route));
-    if (!reads && !(route == route_ask && request.method == "POST")) {
+    if (!is_allowed(route, request.method)) {
       const std::string allowed(allowed_methods(route));
       return tl::unexpected<Problem>(
           Problem{405, "method-not-allowed", "This address answers " + allowed + ".", {}, allowed});
     }
+    if (is_write(route)) {
+      if (auto may = check_write(writing_, request); !may) return tl::unexpected(may.error());
+    }
+    const std::size_t largest =
+        route == route_documents ? options_.max_document_bytes : options_.max_body_bytes;
     if (head_only) {
-      // Only a question has a body here; the body of any other request goes unread.
-      if (route == route_ask && !reads) {
+      // Only a question and a document have a body here; the body of any other request goes unread.
+      if (!reads && route != route_document) {
         if (auto type = check_content_type(request); !type) return tl::unexpected(type.error());
+        if (auto size = check_size(request.header("content-length"), largest); !size)
+          return tl::unexpected(size.error());
       }
       return std::nullopt;
     }
+    if (auto size = check_size(std::to_string(request.body.size()), largest); !size)
+      return tl::unexpected(size.error());
     switch (route) {
       case route_ask:
         return json(reads ? ask_query(context_, *query) : ask_json(context_, request));
@@ -197,6 +228,12 @@ class ServerImpl final : public Server {
       }
       case route_suggest:
         return json(suggest(context_, *query));
+      case route_documents:
+        return put_document(writing_, request);
+      case route_document: {
+        if (auto none = query->allow({}); !none) return tl::unexpected(none.error());
+        return delete_document(writing_, std::string(path.substr(document_path.size())));
+      }
       case route_livez:
         return json(std::string(R"({"status":"ok"})"));
       case route_readyz:
@@ -210,6 +247,13 @@ class ServerImpl final : public Server {
     }
   }
 
+  static Outcome<void> check_size(std::string_view bytes, std::size_t largest) {
+    std::size_t size = 0;
+    const auto [end, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), size);
+    if (error != std::errc::result_out_of_range && size <= largest) return {};
+    return reject(413, "too-large", "The body is longer than " + std::to_string(largest) + " bytes.");
+  }
+
   static Outcome<std::optional<HttpResponse>> json(ApiResult body) {
     if (!body) return tl::unexpected(body.error());
     return HttpResponse{200, "application/json", std::move(*body), {{"Cache-Control", "no-store"}}};
@@ -219,7 +263,7 @@ class ServerImpl final : public Server {
     HttpResponse response{204, "", "", {{"Allow", std::string(allowed)}}};
     if (!options_.cors_origin.empty()) {
       response.headers.emplace_back("Access-Control-Allow-Methods", allowed);
-      response.headers.emplace_back("Access-Control-Allow-Headers", "Content-Type");
+      response.headers.emplace_back("Access-Control-Allow-Headers", "Content-Type, Authorization");
       response.headers.emplace_back("Access-Control-Max-Age", "600");
     }
     return response;
@@ -236,7 +280,24 @@ class ServerImpl final : public Server {
     const bool ready = view != nullptr && !http_->stopping();
     base::Json body = {{"status", ready ? "ready" : "stopping"}};
     if (view) body["kb"] = {{"facts", view->facts()}, {"version", view->version()}};
+    if (view) body["passages"] = passages_json();
     return {ready ? 200 : 503, "application/json", base::dump_json(body), {{"Cache-Control", "no-store"}}};
+  }
+
+  // How passages are found: by words alone as long as their vectors of this model are being made.
+  base::Json passages_json() const {
+    const auto index = reader::PassageIndex::open(writing_.store.storage().snapshot());
+    if (!index) return {{"problem", index.error().message}};
+    base::Json json = {{"documents", index->documents()}, {"passages", index->passages()}};
+    if (vectors_ == nullptr) {
+      json["found_by"] = "words";
+      return json;
+    }
+    const reader::VectorKeeper::Status status = vectors_->status();
+    json["found_by"] = status.complete && status.vectors > 0 ? "words and vectors" : "words";
+    json["vectors"] = {{"ready", status.vectors}, {"missing", status.missing}, {"complete", status.complete}};
+    if (!status.problem.empty()) json["vectors"]["problem"] = "they cannot be made; the log says why";
+    return json;
   }
 
   HttpResponse metrics_text() const {
@@ -293,6 +354,8 @@ class ServerImpl final : public Server {
   ExampleQuestions examples_;
   SimilarEntities similar_;
   ApiContext context_;
+  WriteContext writing_;
+  const reader::VectorKeeper* vectors_;
   std::string openapi_;
   std::unique_ptr<HttpServer> http_;
 };
@@ -300,8 +363,9 @@ class ServerImpl final : public Server {
 }  // namespace
 
 base::Result<std::unique_ptr<Server>> Server::start(kb::Store& store, qa::Engine& engine,
-                                                    const ServerOptions& options) {
-  auto server = std::make_unique<ServerImpl>(store, engine, options);
+                                                    const ServerOptions& options,
+                                                    const reader::VectorKeeper* vectors) {
+  auto server = std::make_unique<ServerImpl>(store, engine, options, vectors);
   if (base::Status listening = server->listen(); !listening)
     return tl::unexpected(std::move(listening.error()));
   return server;
