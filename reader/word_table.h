@@ -24,7 +24,8 @@ class WordTable {
   nn::Index cols() const { return cols_; }
   // The row as floats to `out`, cols() of them. A row that is not there is a programmer error (unchecked).
   void read(nn::Index row, float* out) const;
-  // Whether these floats, rounded, are this table: no number is more than half a step away.
+  // Whether these floats are what this table was rounded from, or another rounding of it to as many steps: no
+  // number is more than a step away.
   bool rounds_from(nn::View<const float> rows) const;
 
  private:

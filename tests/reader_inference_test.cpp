@@ -233,7 +233,7 @@ TEST_SUITE("reader_inference") {
     CHECK(!plain.rounds_from(close));
     CHECK(small.rounds_from(words));
     CHECK(small.rounds_from(close));
-    close(5, 8) += 0.02F;
+    close(5, 8) += 0.1F;
     CHECK(!small.rounds_from(close));
     CHECK(!small.rounds_from(words.view().rows_from(0, 5)));
     CHECK(WordTable::rounded(Matrix<float>(2, 3)).rounds_from(Matrix<float>(2, 3)));
