@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Documents: loaded, replaced, deleted, killed, handed to a server, and over HTTP."""
 import gzip
+import http.client
 import json
 import random
 import shutil
@@ -58,7 +59,7 @@ class Documents(Case):
                 ("bad.txt", b"caf\xe9 and \xff", "bad.txt"),
                 ("bad.docx", b"PK", "not a document")):
             self.assertIn(words, self.refused(*LOAD, self.file(name, content)))
-        self.refused("load", good)  # without --documents
+        self.refused("load", good, status=2)  # without --documents
         self.refused(*LOAD, self.path("none.txt"))
         self.refused("load", "--documents", "--preview", good, status=2)
         self.assertEqual(self.check()["documents"], 1)
@@ -143,7 +144,14 @@ class Documents(Case):
         self.assertEqual(send("POST", "/api/v1/documents", {"id": "c"})[0], 400)
         self.assertEqual(send("POST", "/api/v1/documents", {"id": "c", "text": "x", "tilte": "t"})[0], 400)
         self.assertEqual(send("POST", "/api/v1/documents", {"id": "c", "text": "a\x00"})[0], 400)
-        self.assertEqual(send("POST", "/api/v1/documents", {"id": "c", "text": "x" * (17 << 20)})[0], 413)
+        # Refused by its head: a client need not send what is not wanted.
+        connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=30)
+        connection.putrequest("POST", "/api/v1/documents")
+        connection.putheader("Content-Type", "application/json")
+        connection.putheader("Content-Length", str(17 << 20))
+        connection.endheaders()
+        self.assertEqual(connection.getresponse().status, 413)
+        connection.close()
         self.assertEqual(send("POST", "/api/v1/documents", {"id": "large", "text": "word " * 300_000})[0], 201)
         self.assertEqual(send("GET", "/api/v1/documents")[0], 405)
         self.assertEqual(send("DELETE", "/api/v1/documents/b%2F1%20%C3%A9")[0], 204)
