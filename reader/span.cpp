@@ -46,7 +46,8 @@ void SpanSearch::reset(const PieceEdges& edges, std::span<const Window> windows)
   found_.clear();
   sorted_ = true;
   any_ = false;
-  null_ = worst_ = 0;
+  null_ = 0;
+  worst_ = -std::numeric_limits<float>::infinity();
   largest_ = -std::numeric_limits<double>::infinity();
   total_ = 0;
 }
@@ -72,7 +73,7 @@ void SpanSearch::add(std::size_t index, std::span<const float> start, std::span<
         largest_ = score;
       }
       total_ += std::exp(static_cast<double>(score) - largest_);
-      if (found_.size() >= options_.kept && score < worst_) continue;
+      if (score < worst_) continue;
       found_.push_back({from, window.begin + j + 1, score});
       sorted_ = false;
       if (found_.size() >= 4 * options_.kept + 64) spans();  // bounds the list

@@ -55,7 +55,8 @@ class SpanSearch {
   std::vector<std::uint32_t> owner_;  // of each piece: the window with most context around it
   std::vector<PieceSpan> found_;
   bool sorted_ = true, any_ = false;
-  float null_ = 0, worst_ = 0;
+  float null_ = 0;
+  float worst_ = 0;  // what a candidate must reach, once `kept` others do
   double largest_ = 0, total_ = 0;  // sum of exp(score - largest)
 };
 
