@@ -393,6 +393,39 @@ TEST_SUITE("reader_char_reader") {
     CHECK(stopped.error().code == base::ErrorCode::timeout);
   }
 
+  TEST_CASE("the shipped zh-reader: its size, and answers in both scripts") {
+    const std::filesystem::path folder = askbase::test::source_folder() / "models" / "zh-reader";
+    std::uintmax_t bytes = 0;
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) bytes += entry.file_size();
+    CHECK(bytes <= 8'000'000);
+    const auto reader = CharReader::load(folder);
+    REQUIRE_MESSAGE(reader, reader.error().message);
+    const auto workspace = (*reader)->workspace();
+    // A made-up town, so that nothing of it was in the training.
+    const std::string simplified =
+        "石泉镇位于青河北岸，面积约为四十二平方公里。该镇由王志明于1873年建立，最初以出产茶叶闻名。"
+        "1921年，石泉大桥建成通车，往来省城的时间由此缩短到三个小时。";
+    const std::string traditional = base::to_traditional(simplified);
+    for (const auto& [question, part] :
+         {std::pair("石泉镇是哪一年建立的？", "1873"), std::pair("石泉镇是由谁建立的？", "王志明"),
+          std::pair("石泉大桥什么时候建成通车？", "1921")}) {
+      for (const std::string& text : {simplified, traditional}) {
+        for (const std::string& asked : {std::string(question), base::to_traditional(question)}) {
+          const std::string_view view = text;
+          const auto readings = (*reader)->read(asked, {&view, 1}, {.top = 3}, *workspace, nn::one_thread());
+          REQUIRE(readings);
+          REQUIRE(!readings->front().spans.empty());
+          const ReadSpan& best = readings->front().spans.front();
+          const std::string answer = base::to_simplified(text_at(text, best));
+          CHECK_MESSAGE(answer.find(part) != answer.npos, asked << " " << answer);
+          CHECK(best.end - best.begin < 20);
+          CHECK(best.confidence > 0.2);
+          CHECK(best.confidence < 1);
+        }
+      }
+    }
+  }
+
   TEST_CASE("baselines by overlap alone") {
     const std::string text = "甲生于东海。乙在北京上学，后来去了广州。";
     CHECK(best_sentence("乙在哪里上学？", text) == "乙在北京上学，后来去了广州。");
