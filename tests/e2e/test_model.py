@@ -1,60 +1,21 @@
 #!/usr/bin/env python3
 """Models from the command line: a folder of Hugging Face taken over, listed and shown."""
-import json
 import os
-import random
-import struct
 import unittest
 
+from bert_folder import write_bert_folder
 from support import Case, main
 
-HIDDEN, LAYERS, INNER, POSITIONS = 4, 1, 6, 10
+HIDDEN = 4
 PIECES = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "b", "##c"]
-
-
-def shapes(head):
-    found = {"embeddings.word_embeddings.weight": [len(PIECES), HIDDEN], "embeddings.position_embeddings.weight": [POSITIONS, HIDDEN],
-             "embeddings.token_type_embeddings.weight": [2, HIDDEN], "pooler.dense.weight": [HIDDEN, HIDDEN]}
-    norms, dense = ["embeddings.LayerNorm"], []
-    for i in range(LAYERS):
-        layer = f"encoder.layer.{i}."
-        norms += [layer + "attention.output.LayerNorm", layer + "output.LayerNorm"]
-        dense += [(f"{layer}attention.self.{part}", HIDDEN, HIDDEN) for part in ("query", "key", "value")]
-        dense += [(layer + "attention.output.dense", HIDDEN, HIDDEN), (layer + "intermediate.dense", INNER, HIDDEN),
-                  (layer + "output.dense", HIDDEN, INNER)]
-    for name, rows, columns in dense:
-        found[name + ".weight"], found[name + ".bias"] = [rows, columns], [rows]
-    for name in norms:
-        found[name + ".gamma"], found[name + ".beta"] = [HIDDEN], [HIDDEN]
-    found = {"bert." + name: shape for name, shape in found.items()}
-    if head:
-        found["qa_outputs.weight"], found["qa_outputs.bias"] = [2, HIDDEN], [2]
-    return found
-
-
-def safetensors(tensors):
-    draw, header, data = random.Random(1), {}, b""
-    for name, shape in tensors.items():
-        count = shape[0] * (shape[1] if len(shape) > 1 else 1)
-        begin = len(data)
-        data += struct.pack(f"<{count}e", *(draw.gauss(0, 0.1) for _ in range(count)))
-        header[name] = {"dtype": "F16", "shape": shape, "data_offsets": [begin, len(data)]}
-    text = json.dumps(header).encode()
-    return struct.pack("<Q", len(text)) + text + data
 
 
 class Model(Case):
     def setUp(self):
         super().setUp()
-        os.makedirs(self.path("hf"))
         os.makedirs(self.path("models"))
         self.out = self.path("models/tiny")
-        self.file("hf/config.json", json.dumps({
-            "model_type": "bert", "vocab_size": len(PIECES), "hidden_size": HIDDEN, "num_hidden_layers": LAYERS, "num_attention_heads": 2,
-            "intermediate_size": INNER, "max_position_embeddings": POSITIONS, "type_vocab_size": 2, "hidden_act": "gelu"}))
-        self.file("hf/vocab.txt", "\n".join(PIECES) + "\n")
-        self.file("hf/tokenizer_config.json", '{"do_lower_case": true}')
-        self.file("hf/model.safetensors", safetensors(shapes(head=True)))
+        write_bert_folder(self, "hf", PIECES, hidden=HIDDEN)
 
     def test_imported_listed_and_shown(self):
         result = self.json("model", "import", self.path("hf"), "--out", self.out)
