@@ -33,10 +33,10 @@ base::Status complete_term(const char* option, std::string& term) {
 
 base::Result<reader::DocumentSummary> delete_documents(const web::DeleteDocumentsRequest& request,
                                                        const Globals& globals) {
-  ASKBASE_ASSIGN(const auto handed, web::hand_over_delete(globals.kb, request));
+  ASKBASE_ASSIGN(const auto handed, web::hand_over_delete_documents(globals.kb, request));
   if (handed) return *handed;
   ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_write));
-  return web::run_delete(*store, request);
+  return web::run_delete_documents(*store, request);
 }
 
 base::Result<kb::UpdateSummary> delete_facts(const web::DeleteRequest& request, const Globals& globals) {

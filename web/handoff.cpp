@@ -130,7 +130,7 @@ class Session {
       result = {{"documents", to_json(report)}};
     } else if (request.contains("delete_documents")) {
       ASKBASE_ASSIGN(const auto job, delete_documents_request(request["delete_documents"]));
-      ASKBASE_ASSIGN(const auto summary, run_delete(store_, job));
+      ASKBASE_ASSIGN(const auto summary, run_delete_documents(store_, job));
       result = {{"delete_documents", to_json(summary)}};
     } else {
       return base::fail(base::ErrorCode::unsupported, "the running server does not know this request",
@@ -308,7 +308,8 @@ base::Result<std::optional<HandedPaths>> hand_paths(const std::filesystem::path&
 
 }  // namespace
 
-base::Result<reader::DocumentSummary> run_delete(kb::Store& store, const DeleteDocumentsRequest& request) {
+base::Result<reader::DocumentSummary> run_delete_documents(kb::Store& store,
+                                                           const DeleteDocumentsRequest& request) {
   if (!request.document.empty()) return reader::delete_document(store, request.document);
   return reader::delete_documents_of(store, request.source);
 }
@@ -406,8 +407,8 @@ base::Result<std::optional<reader::DocumentLoadReport>> hand_over_documents(
   return std::optional(std::move(report));
 }
 
-base::Result<std::optional<reader::DocumentSummary>> hand_over_delete(const std::filesystem::path& kb_folder,
-                                                                      const DeleteDocumentsRequest& request) {
+base::Result<std::optional<reader::DocumentSummary>> hand_over_delete_documents(
+    const std::filesystem::path& kb_folder, const DeleteDocumentsRequest& request) {
   ASKBASE_ASSIGN(const auto result, hand_over(kb_folder, "delete_documents", to_json(request), {}));
   if (!result) return std::nullopt;
   ASKBASE_ASSIGN(reader::DocumentSummary summary, document_summary(*result));

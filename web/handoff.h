@@ -31,7 +31,8 @@ base::Result<kb::UpdateSummary> run_delete(kb::Store& store, const DeleteRequest
 struct DeleteDocumentsRequest {
   std::string document = {}, source = {};
 };
-base::Result<reader::DocumentSummary> run_delete(kb::Store& store, const DeleteDocumentsRequest& request);
+base::Result<reader::DocumentSummary> run_delete_documents(kb::Store& store,
+                                                           const DeleteDocumentsRequest& request);
 
 // Serving side: accepts work until destroyed; jobs run one after another, and the engine is refreshed after
 // each. Thread-safe.
@@ -52,7 +53,7 @@ base::Result<std::optional<kb::UpdateSummary>> hand_over_delete(const std::files
 base::Result<std::optional<reader::DocumentLoadReport>> hand_over_documents(
     const std::filesystem::path& kb_folder, const std::vector<std::filesystem::path>& paths,
     const reader::DocumentLoadOptions& options);
-base::Result<std::optional<reader::DocumentSummary>> hand_over_delete(const std::filesystem::path& kb_folder,
-                                                                      const DeleteDocumentsRequest& request);
+base::Result<std::optional<reader::DocumentSummary>> hand_over_delete_documents(
+    const std::filesystem::path& kb_folder, const DeleteDocumentsRequest& request);
 
 }  // namespace askbase::web
