@@ -154,7 +154,7 @@ void EncoderBatch::check(const BertConfig& config) const {
 
 template <typename T>
 BertEncoder<T>::BertEncoder(nn::Parameters<T>& p, const BertConfig& config, const std::string& prefix,
-                            std::uint64_t stream)
+                            std::uint64_t stream, bool dense_words)
     : config_(config), dropout_(config.dropout, stream) {
   const std::string name = prefix + "embeddings.";
   // Few of the words occur in a batch; positions and types nearly all do.
@@ -162,7 +162,7 @@ BertEncoder<T>::BertEncoder(nn::Parameters<T>& p, const BertConfig& config, cons
     return nn::EmbeddingOptions{
         .rows = rows, .dim = config.hidden, .initial = nn::Initial::normal_002, .sparse = sparse};
   };
-  words_ = nn::Embedding<T>(p, name + "word_embeddings", table(config.vocabulary, true));
+  words_ = nn::Embedding<T>(p, name + "word_embeddings", table(config.vocabulary, !dense_words));
   positions_ = nn::Embedding<T>(p, name + "position_embeddings", table(config.positions, false));
   types_ = nn::Embedding<T>(p, name + "token_type_embeddings", table(config.types, false));
   norm_ = nn::LayerNorm<T>(p, name + "LayerNorm", config.hidden, config.layer_norm_epsilon);

@@ -73,9 +73,10 @@ class BertEncoder {
 
   BertEncoder() = default;
   // Adds prefix + "embeddings.word_embeddings.weight" (vocabulary, hidden), ... "encoder.layer.N...". streams
-  // of dropout: from `stream` on, 1 + 3 * layers of them.
+  // of dropout: from `stream` on, 1 + 3 * layers of them. dense_words: the word embeddings have a gradient as
+  // large as the table, for heads that share them (reader/encoder_training.h); otherwise of the rows seen.
   BertEncoder(nn::Parameters<T>& p, const BertConfig& config, const std::string& prefix = "",
-              std::uint64_t stream = 0);
+              std::uint64_t stream = 0, bool dense_words = false);
 
   // False where stop said so: the output is unspecified then. Ids and types outside of their tables, and
   // sequences longer than `positions`, are programmer errors (std::logic_error).
