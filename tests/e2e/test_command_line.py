@@ -39,7 +39,7 @@ class CommandLine(Case):
             with self.subTest(word):
                 self.assertIn(f'no command "{word}"', self.refused(word, status=2))
         self.assertIn('did you mean "search"', self.refused("serach", "x", status=2))
-        self.assertIn('"squad"', self.refused("eval", "squad", status=2))
+        self.assertIn('"matching"', self.refused("eval", "matching", status=2))
 
     def test_no_command(self):
         done = self.run_bare()
