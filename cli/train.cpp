@@ -13,6 +13,7 @@ void add_train(const Command& askbase) {
   command.needs_subcommand();
   add_train_question_type(command);
   add_train_reader(command);
+  add_train_encoder(command);
 }
 
 }  // namespace askbase::cli

@@ -35,14 +35,6 @@ struct TrainReaderArguments {
   bool resume = false, train_words = false, json = false;
 };
 
-// A model folder of ours, or one of Hugging Face.
-base::Result<std::unique_ptr<reader::BertModel>> encoder_of(const fs::path& folder) {
-  ASKBASE_ASSIGN(const std::string text, base::read_file(folder / "config.json", 1 << 20));
-  const auto config = base::parse_json(text);
-  const bool ours = config && config->is_object() && config->contains("kind");
-  return ours ? reader::BertModel::load(folder) : reader::BertModel::import(folder);
-}
-
 reader::ReadingSet reading_set(const datasets::SquadSet& set) {
   reader::ReadingSet reading;
   for (const datasets::SquadContext& context : set.contexts) reading.contexts.push_back(context.text);
@@ -228,6 +220,13 @@ base::Result<int> run_train_reader(TrainReaderArguments arguments, const Globals
 }
 
 }  // namespace
+
+base::Result<std::unique_ptr<reader::BertModel>> encoder_of(const fs::path& folder) {
+  ASKBASE_ASSIGN(const std::string text, base::read_file(folder / "config.json", 1 << 20));
+  const auto config = base::parse_json(text);
+  const bool ours = config && config->is_object() && config->contains("kind");
+  return ours ? reader::BertModel::load(folder) : reader::BertModel::import(folder);
+}
 
 void add_train_reader(const Command& train) {
   auto arguments = std::make_shared<TrainReaderArguments>();
