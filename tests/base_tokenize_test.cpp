@@ -1,4 +1,4 @@
-#include <chrono>
+#include <ctime>
 #include <doctest/doctest.h>
 #include <random>
 #include <string>
@@ -149,10 +149,10 @@ TEST_CASE("bytes that are not UTF-8 are tokens of their own offsets") {
 
 TEST_CASE("time is linear in the length of the text") {
   const auto seconds = [](const std::string& text) {
-    const auto start = std::chrono::steady_clock::now();
+    const std::clock_t start = std::clock();  // of the processor: others may use the machine, too
     const std::size_t tokens = tokenize(text).size();
     CHECK(tokens > 0);
-    return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
   };
   const std::vector<std::string> units = {
       "中华人民共和国的首都", "word ", "a", "é", "1,000", "'", "\u0301", "+", "a.", "👨\u200D", "n't'"};
