@@ -39,13 +39,13 @@ class TrainEncoder(Case):
                          "--max-length", "24", "--hold-out", "0")
         self.assertEqual((more["documents"], more["valid_pairs"]), (40, 0))
 
-        self.assertIn("--vocab", self.refused("train", "encoder", "--data", data, "--out", self.path("x")))
+        self.assertIn("--vocab", self.refused("train", "encoder", "--data", data, "--out", self.path("x"), status=2))
         empty = self.file("empty.txt", " \n\n")
         self.assertIn("empty.txt", self.refused("train", "encoder", *sizes, "--data", empty, "--out", self.path("x")))
         one = self.file("one.txt", "Anna lives in Rome.\n")
         self.assertIn("documents", self.refused("train", "encoder", *sizes, "--data", one, "--out", self.path("x")))
         self.assertIn("positions", self.refused("train", "encoder", *sizes[:-2], "--max-length", "513", "--data", data,
-                                                "--out", self.path("x")))
+                                                "--out", self.path("x"), status=2))
 
 
 if __name__ == "__main__":
