@@ -231,7 +231,7 @@ namespace {
 // The folder itself, where `path` is "models/x/" or a link; an error where something else stands there.
 base::Result<std::filesystem::path> model_place(const std::filesystem::path& path) {
   std::error_code problem;
-  std::filesystem::path target = std::filesystem::weakly_canonical(path, problem);
+  std::filesystem::path target = std::filesystem::weakly_canonical(std::filesystem::absolute(path), problem);
   if (problem) return tl::unexpected(base::io_error(problem.value(), "write", path));
   if (!target.has_filename()) target = target.parent_path();
   const std::filesystem::file_status there = std::filesystem::status(target, problem);

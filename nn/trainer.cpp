@@ -74,7 +74,7 @@ class Run {
       if (checkpoint_due()) ASKBASE_TRY(save());
     }
     ASKBASE_TRY(save());
-    const Status concluded = conclude(!stopped_by_time);
+    const Status concluded = conclude();
     if (!concluded && concluded.error().code == ErrorCode::cancelled) return interrupted();
     ASKBASE_TRY(concluded);
     if (progress_) progress_->finish();
@@ -188,12 +188,12 @@ class Run {
     return config_.evaluate_every > 0 ? state_.step % config_.evaluate_every == 0 : state_.batch == 0;
   }
 
-  // The last record and evaluation of a run that ends between two of them. They come after the checkpoint, so
-  // that a run which goes on with a larger limit is the same as one that had it from the beginning.
-  Status conclude(bool measure) {
+  // The last record and evaluation of a call that ends between two of them. They come after the checkpoint,
+  // so that a run which goes on with a larger limit is the same as one that had it from the beginning.
+  Status conclude() {
     if (state_.step == 0 || evaluation_in_turn()) return {};
     if (state_.weight > 0) ASKBASE_TRY(record(true));
-    return measure ? evaluate(true) : Status();
+    return evaluate(true);
   }
 
   struct WorkerPart {

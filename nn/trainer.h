@@ -115,7 +115,8 @@ struct TrainerConfig {
   // The run ends at whichever limit comes first; 0: none.
   std::int64_t epochs = 0;
   std::int64_t steps = 0;
-  double minutes = 0.0;  // of this call, not counting those before a resume; ends between two steps
+  double minutes =
+      0.0;  // of this call, not counting those before a resume; ends between two steps, evaluates
   std::int64_t evaluate_every = 0;  // steps; 0: at the end of every epoch. Always at the end of the run
   int patience = 0;                 // evaluations without a better metric before the run ends
 

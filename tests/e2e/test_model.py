@@ -32,6 +32,8 @@ class Model(Case):
         self.assertEqual(self.json("model", "info", self.out)["name"], "tiny")
         result = self.json("model", "import", self.path("hf"), "--out", self.out, "--storage", "int8")
         self.assertIn("I8", result["storage"])
+        self.json("model", "import", self.path("hf"), "--out", "here", cwd=self.folder)  # a name alone
+        self.assertTrue(os.path.exists(self.path("here/model.safetensors")))
 
     def test_what_cannot_be_taken_over(self):
         os.rename(self.path("hf/model.safetensors"), self.path("weights"))
