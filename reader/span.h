@@ -56,7 +56,7 @@ class SpanSearch {
   std::vector<PieceSpan> found_;
   bool sorted_ = true, any_ = false;
   float null_ = 0;
-  float worst_ = 0;  // what a candidate must reach, once `kept` others do
+  float worst_ = 0;                 // what a candidate must reach, once `kept` others do
   double largest_ = 0, total_ = 0;  // sum of exp(score - largest)
 };
 

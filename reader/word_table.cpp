@@ -46,7 +46,8 @@ bool WordTable::rounds_from(View<const float> rows) const {
   std::vector<float> own(static_cast<std::size_t>(cols_));
   for (Index r = 0; r < rows_; ++r) {
     read(r, own.data());
-    // One step where the two were rounded to different sides, and something for scales that were rounded, too.
+    // One step where the two were rounded to different sides, and something for scales that were rounded,
+    // too.
     const float most = plain_.empty() ? 1.1F * small_.scales[static_cast<std::size_t>(r)] : 0.0F;
     for (Index c = 0; c < cols_; ++c) {
       if (!(std::abs(rows(r, c) - own[static_cast<std::size_t>(c)]) <= most)) return false;
