@@ -38,6 +38,7 @@ struct Words {
   const char* perhaps;
   const char* also_means;
   const char* choose;
+  const char* page;
 };
 const Words& words_for(base::Language lang) {
   static const Words english = {.evidence = "because",
@@ -47,7 +48,8 @@ const Words& words_for(base::Language lang) {
                                 .no_answer = "No answer",
                                 .perhaps = "Perhaps you meant:",
                                 .also_means = "could mean:",
-                                .choose = "choose with"};
+                                .choose = "choose with",
+                                .page = "page"};
   static const Words chinese = {.evidence = "依据",
                                 .more_evidence = "条其他事实",
                                 .confidence = "置信度",
@@ -55,7 +57,8 @@ const Words& words_for(base::Language lang) {
                                 .no_answer = "没有答案",
                                 .perhaps = "您是不是想问：",
                                 .also_means = "可以指：",
-                                .choose = "选择时加上"};
+                                .choose = "选择时加上",
+                                .page = "页"};
   return lang == base::Language::chinese ? chinese : english;
 }
 
@@ -82,9 +85,32 @@ void print_ambiguity(const qa::Response& response, const Words& words) {
   }
 }
 
+// The sentence with the answer marked in it, ready to print: bold on a terminal, «so» elsewhere.
+std::string marked(const qa::Quote& quote) {
+  const base::OffsetMap offsets(quote.sentence);
+  const std::size_t from = offsets.byte(quote.in_sentence.start), to = offsets.byte(quote.in_sentence.end);
+  const std::string answer = quote.sentence.substr(from, to - from), plain = printable(answer);
+  const std::string shown = bold(answer);
+  return printable(quote.sentence.substr(0, from)) + (shown == plain ? "«" + plain + "»" : shown) +
+         printable(quote.sentence.substr(to));
+}
+
+std::string place(const qa::Quote& quote, const Words& words) {
+  std::string text = quote.title.empty() || quote.title == quote.document
+                         ? quote.document
+                         : quote.title + " (" + quote.document + ")";
+  if (quote.page > 0) text += ", " + std::string(words.page) + " " + std::to_string(quote.page);
+  text += ", " + std::to_string(quote.start) + "-" + std::to_string(quote.end);
+  return quote.url.empty() ? text : text + ", " + quote.url;
+}
+
 void print_answer(const qa::Answer& answer, const Words& words, std::size_t most_evidence) {
   print(bold(answer.text) + "\n");
-  if (answer.sentence != answer.text) print_line("  " + answer.sentence);
+  for (std::size_t i = 0; i < std::min(answer.quotes.size(), most_evidence); ++i) {
+    print("  " + marked(answer.quotes[i]) + "\n");
+    print_line(std::string("  ") + words.evidence + ": " + place(answer.quotes[i], words));
+  }
+  if (answer.quotes.empty() && answer.sentence != answer.text) print_line("  " + answer.sentence);
   const std::size_t shown = std::min(answer.evidence.size(), most_evidence);
   for (std::size_t i = 0; i < shown; ++i) {
     const qa::Evidence& evidence = answer.evidence[i];
@@ -92,7 +118,7 @@ void print_answer(const qa::Answer& answer, const Words& words, std::size_t most
                evidence.predicate_label + " · " + shortened(evidence.object_label) + "  [" + place(evidence) +
                "]");
   }
-  if (answer.evidence_total > shown) {
+  if (answer.quotes.empty() && answer.evidence_total > shown) {
     print_line("  + " + grouped(answer.evidence_total - shown) + " " + words.more_evidence);
   }
   print_line(std::string("  ") + words.confidence + ": " + decimal(answer.confidence, 2));
@@ -206,10 +232,29 @@ base::Result<int> ask_lines(const qa::Engine& engine, qa::Request request, const
   }
 }
 
+// The models that read documents take a moment to load: only where there are documents.
+base::Result<qa::TextParts> parts_for(const kb::Store& store, const Globals& globals) {
+  const std::shared_ptr<const kb::Snapshot> snapshot = store.storage().snapshot();
+  const auto index = reader::PassageIndex::open(snapshot);
+  if (!index || index->documents() == 0) return qa::TextParts();  // the engine reports what is wrong
+  ASKBASE_ASSIGN(qa::TextParts parts, text_parts(globals));
+  if (parts.sentences) {
+    // For a few questions, comparing all vectors is quicker than building a graph of them.
+    ASKBASE_ASSIGN(const auto vectors,
+                   reader::PassageVectors::load(*snapshot, *parts.sentences,
+                                                static_cast<int>(globals.thread_count()), SIZE_MAX));
+    parts.vectors = [vectors] { return vectors; };
+  }
+  return parts;
+}
+
 base::Result<int> run_ask(const AskArguments& arguments, const Globals& globals) {
   ASKBASE_ASSIGN(qa::Request request, to_request(arguments));
   ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_only));
-  ASKBASE_ASSIGN(const qa::EngineOptions options, engine_options(globals));
+  ASKBASE_ASSIGN(qa::EngineOptions options, engine_options(globals));
+  if (request.pipelines.empty() || std::ranges::find(request.pipelines, "text") != request.pipelines.end()) {
+    ASKBASE_ASSIGN(options.text, parts_for(*store, globals));
+  }
   ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store, options));
   if (arguments.question == "-") return ask_lines(*engine, std::move(request), arguments);
   request.question = arguments.question;

@@ -15,6 +15,11 @@ namespace askbase::cli {
 // installed program, models/ of the source tree of one that was built there. Empty when there is none.
 std::filesystem::path models_folder(const Globals& globals);
 
+// What texts are read with: the sentence model and the readers en-reader and zh-reader, which share memory
+// where they can; vectors are left to the caller. A model that is missing is left out, and the log says so; a
+// broken one is an error.
+base::Result<qa::TextParts> text_parts(const Globals& globals);
+
 // The model that makes vectors of passages, from models/en-sentence; nothing when it is not there (the log
 // says so).
 base::Result<std::optional<reader::SentenceModel>> sentence_model(const Globals& globals);

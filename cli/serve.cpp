@@ -43,26 +43,25 @@ base::Result<std::string> read_token(const std::string& file) {
   return token;
 }
 
-// Null without a sentence model.
-base::Result<std::unique_ptr<reader::VectorKeeper>> keep_vectors(kb::Store& store, const Globals& globals) {
-  ASKBASE_ASSIGN(auto model, sentence_model(globals));
-  if (!model) return std::unique_ptr<reader::VectorKeeper>();
-  return std::make_unique<reader::VectorKeeper>(store, std::move(*model),
-                                                static_cast<int>(globals.thread_count()));
-}
-
 base::Result<int> run_serve(const ServeArguments& arguments, const Globals& globals) {
   base::set_log(globals.log_level.value_or(base::LogLevel::info), globals.log_format);
   base::watch_interrupts();
   std::signal(SIGPIPE, SIG_IGN);  // a client that went away is an error of one write, not of the server
   ASKBASE_ASSIGN(const auto store,
                  open_kb(globals, arguments.read_only ? kb::OpenMode::read_only : kb::OpenMode::read_write));
-  ASKBASE_ASSIGN(const qa::EngineOptions options, engine_options(globals));
+  ASKBASE_ASSIGN(qa::EngineOptions options, engine_options(globals));
+  ASKBASE_ASSIGN(options.text, text_parts(globals));
+  std::unique_ptr<reader::VectorKeeper> vectors;
+  if (options.text.sentences) {
+    vectors = std::make_unique<reader::VectorKeeper>(*store, *options.text.sentences,
+                                                     static_cast<int>(globals.thread_count()));
+    options.text.vectors = [keeper = vectors.get()] { return keeper->vectors(); };
+  }
   ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store, options));
   web::ServerOptions server_options = arguments.server;
   ASKBASE_ASSIGN(server_options.token, read_token(arguments.token_file));
-  ASKBASE_ASSIGN(const auto vectors, keep_vectors(*store, globals));
-  ASKBASE_ASSIGN(const auto server, web::Server::start(*store, *engine, server_options, vectors.get()));
+  ASKBASE_ASSIGN(const auto server, web::Server::start(*store, *engine, server_options, vectors.get(),
+                                                       options.text.readers.get()));
   std::unique_ptr<web::HandoffServer> handoff;
   if (!arguments.read_only) {
     ASKBASE_ASSIGN(handoff, web::HandoffServer::start(*store, *engine));

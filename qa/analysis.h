@@ -20,6 +20,7 @@ class Deadline {
  public:
   explicit Deadline(std::chrono::milliseconds timeout) : end_(std::chrono::steady_clock::now() + timeout) {}
   bool passed() const { return std::chrono::steady_clock::now() >= end_; }
+  std::chrono::steady_clock::time_point end() const { return end_; }
 
  private:
   std::chrono::steady_clock::time_point end_;

@@ -51,6 +51,20 @@ struct Evidence {
   std::uint64_t row = 0;                                     // 0: unknown
 };
 
+// A place in a document that supports an answer. Offsets are half-open.
+struct Quote {
+  std::string document, title, url, date, source;  // source: of the load that brought it; others may be empty
+  std::uint32_t page = 0;                          // 0: a document without pages
+  std::uint32_t start = 0, end = 0;  // of the answer in the document's text as loaded, code points
+  std::uint32_t start_utf16 = 0, end_utf16 = 0;  // the same in UTF-16 units
+  std::string sentence;                          // around the answer, as it is read
+  struct Place {
+    std::uint32_t start = 0, end = 0, start_utf16 = 0, end_utf16 = 0;
+  };
+  Place in_sentence;    // of the answer
+  std::string passage;  // that was read
+};
+
 // A member of a list answer, or the value of any other kind.
 struct Value {
   std::string text;  // display form in the question's language: "1,412,000,000", "Paris", "1886"
@@ -66,8 +80,9 @@ struct Answer {
   double confidence = 0;           // calibrated probability that the answer is right
   std::string sentence;            // a sentence in the question's language
   std::vector<Evidence> evidence;  // at most 20; evidence_total tells how many there are
+  std::vector<Quote> quotes;       // the evidence of a span
   std::uint64_t evidence_total = 0;
-  std::string pipeline;  // "kb"
+  std::string pipeline;  // "kb", "text"
 };
 
 // A name that several entities bear; pins = {mention: id} chooses one.

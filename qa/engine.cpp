@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/json.h"
+#include "base/log.h"
 #include "base/text.h"
 #include "qa/examples.h"
 #include "qa/pipeline.h"
@@ -11,17 +13,49 @@
 namespace askbase::qa {
 namespace {
 
+// How far a pipeline came that has no answer: who had nothing to look at knows less than who looked in vain.
+int weight(Reason reason) {
+  switch (reason) {
+    case Reason::none:
+    case Reason::nothing_loaded:
+      return 0;
+    case Reason::unsupported_question:
+      return 1;
+    case Reason::low_confidence:
+      return 2;
+    case Reason::timeout:
+      return 4;
+    default:
+      return 3;
+  }
+}
+
 class EngineImpl : public Engine {
  public:
-  EngineImpl(const kb::Store& store, const EngineOptions& options) : store_(store) {
+  EngineImpl(const kb::Store& store, const EngineOptions& options) : store_(store), sure_(options.sure) {
     pipelines_.push_back(make_kb_pipeline(options.min_confidence, options.question_types));
+    pipelines_.push_back(make_text_pipeline(options.text, options.text_options));
     if (options.question_types) models_.emplace_back("question-type");
+    if (options.text.sentences) models_.emplace_back("en-sentence");
+    const TextReaders* readers = options.text.readers.get();
+    if (readers != nullptr && readers->reads(base::Language::english)) models_.emplace_back("en-reader");
+    if (readers != nullptr && readers->reads(base::Language::chinese)) models_.emplace_back("zh-reader");
   }
 
   base::Status refresh() override {
     ASKBASE_ASSIGN(std::shared_ptr<const kb::View> view, store_.view());
     ASKBASE_ASSIGN(std::shared_ptr<const Lexicon> lexicon, Lexicon::build(*view));
-    auto state = std::make_shared<const KbState>(KbState{std::move(view), std::move(lexicon)});
+    std::shared_ptr<const reader::PassageIndex> passages;
+    auto opened = reader::PassageIndex::open(store_.storage().snapshot());
+    if (opened) {
+      passages = std::make_shared<const reader::PassageIndex>(std::move(*opened));
+    } else if (opened.error().code == base::ErrorCode::unsupported) {
+      base::log_error("documents cannot be asked: " + opened.error().message);
+    } else {
+      return tl::unexpected(opened.error());
+    }
+    auto state =
+        std::make_shared<const KbState>(KbState{std::move(view), std::move(lexicon), std::move(passages)});
     const std::lock_guard lock(mutex_);
     state_.swap(state);
     return {};
@@ -50,19 +84,14 @@ class EngineImpl : public Engine {
     const base::Language language =
         response.lang == base::Language::chinese ? base::Language::chinese : base::Language::english;
     const Deadline deadline(request.timeout);
-    bool any = false;
-    for (const std::unique_ptr<Pipeline>& pipeline : pipelines_) {
-      const std::vector<std::string>& wanted = request.pipelines;
-      if (!wanted.empty() && std::find(wanted.begin(), wanted.end(), pipeline->name()) == wanted.end())
-        continue;
-      any = true;
+    ASKBASE_ASSIGN(const std::vector<const Pipeline*> chosen, choose(request.pipelines, *state));
+    for (const Pipeline* pipeline : chosen) {
       ASKBASE_ASSIGN(Outcome outcome, pipeline->answer(request, language, *state, deadline));
-      merge(std::move(outcome), response);
+      merge(std::move(outcome), pipeline->name(), response);
+      if (!response.answers.empty() && response.answers.front().confidence >= sure_) break;
     }
-    if (!any) {
-      return base::fail(base::ErrorCode::invalid_argument, "no such pipeline: " + request.pipelines.front(),
-                        "this program has: kb");
-    }
+    if (response.answers.size() > static_cast<std::size_t>(std::max(1, request.top)))
+      response.answers.resize(static_cast<std::size_t>(std::max(1, request.top)));
     const auto spent = std::chrono::steady_clock::now() - begin;
     response.timings.push_back({"total", std::chrono::duration<double, std::milli>(spent).count()});
     return response;
@@ -80,7 +109,24 @@ class EngineImpl : public Engine {
     return state_;
   }
 
-  static void merge(Outcome outcome, Response& response) {
+  // Those that are named, else those that have data, else the first.
+  base::Result<std::vector<const Pipeline*>> choose(const std::vector<std::string>& names,
+                                                    const KbState& state) const {
+    std::vector<const Pipeline*> chosen;
+    for (const std::unique_ptr<Pipeline>& pipeline : pipelines_) {
+      if (names.empty() ? pipeline->has_data(state)
+                        : std::find(names.begin(), names.end(), pipeline->name()) != names.end())
+        chosen.push_back(pipeline.get());
+    }
+    if (chosen.empty() && names.empty()) chosen.push_back(pipelines_.front().get());
+    if (chosen.empty()) {
+      return base::fail(base::ErrorCode::invalid_argument, "no such pipeline: " + names.front(),
+                        "this program has: kb, text");
+    }
+    return chosen;
+  }
+
+  static void merge(Outcome outcome, std::string_view pipeline, Response& response) {
     const auto append = [](auto& to, auto& from) {
       to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
     };
@@ -90,12 +136,35 @@ class EngineImpl : public Engine {
     append(response.timings, outcome.timings);
     std::stable_sort(response.answers.begin(), response.answers.end(),
                      [](const Answer& a, const Answer& b) { return a.confidence > b.confidence; });
-    response.trace = std::move(outcome.trace);
-    response.reason = response.answers.empty() ? outcome.reason : Reason::none;
-    response.reason_sentence = response.answers.empty() ? std::move(outcome.reason_sentence) : std::string();
+    merge_trace(std::move(outcome.trace), pipeline, response.trace);
+    if (!response.answers.empty()) {
+      response.reason = Reason::none;
+      response.reason_sentence.clear();
+      response.alternatives.clear();
+    } else if (response.reason == Reason::none || weight(outcome.reason) > weight(response.reason)) {
+      response.reason = outcome.reason;
+      response.reason_sentence = std::move(outcome.reason_sentence);
+    }
   }
 
+  // The trace of facts is the object itself; that of another pipeline stands in it under its name.
+  static void merge_trace(std::string trace, std::string_view pipeline, std::string& all) {
+    if (trace.empty()) return;
+    if (pipeline == "kb") {
+      all = std::move(trace);
+      return;
+    }
+    auto object = base::parse_json(all.empty() ? "{}" : all, kTraceDepth);
+    auto part = base::parse_json(trace, kTraceDepth);
+    if (!object || !part) return;  // written by the pipelines themselves
+    (*object)[std::string(pipeline)] = std::move(*part);
+    all = base::dump_json(*object);
+  }
+
+  static constexpr std::size_t kTraceDepth = 64;
+
   const kb::Store& store_;
+  const double sure_;
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
   std::vector<std::string> models_;  // names of those in use
   mutable std::mutex mutex_;         // guards the pointer, not the state

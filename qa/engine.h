@@ -15,6 +15,7 @@
 #include "kb/store.h"
 #include "qa/answer.h"
 #include "qa/question_type.h"
+#include "qa/text_pipeline.h"
 
 namespace askbase::qa {
 
@@ -22,8 +23,16 @@ struct EngineOptions {
   double min_confidence = 0.35;  // chosen on the dev half of datasets/atlas/questions.jsonl
   // Tells what kind of answer a question wants where its words leave it open; null: none.
   std::shared_ptr<const QuestionTypeClassifier> question_types = {};
+  // From this confidence on an answer from facts is given without asking the documents.
+  double sure = 0.6;
+  TextParts text = {};  // what reads documents
+  TextOptions text_options = {};
 };
 
+// Pipelines are asked in the order kb, text: all that have data, or those that the request names. An answer
+// that is sure ends it; otherwise the answers of all stand by their confidence. Without answers the reason is
+// that of the pipeline which came furthest.
+//
 // Never throws. Owns what is derived from one KB state (the lexicon of predicates and classes).
 class Engine {
  public:

@@ -16,20 +16,6 @@
 namespace askbase::qa {
 namespace {
 
-class StageClock {
- public:
-  explicit StageClock(std::vector<Timing>& timings) : timings_(timings) {}
-  void lap(std::string_view stage) {
-    const auto now = std::chrono::steady_clock::now();
-    timings_.push_back({std::string(stage), std::chrono::duration<double, std::milli>(now - last_).count()});
-    last_ = now;
-  }
-
- private:
-  std::vector<Timing>& timings_;
-  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
-};
-
 class KbPipeline : public Pipeline {
  public:
   KbPipeline(double min_confidence, std::shared_ptr<const QuestionTypeClassifier> types)
@@ -39,6 +25,7 @@ class KbPipeline : public Pipeline {
         scorer_(make_lexical_relation_scorer()) {}
 
   std::string_view name() const override { return "kb"; }
+  bool has_data(const KbState& state) const override { return !state.lexicon->predicates().empty(); }
 
   base::Result<Outcome> answer(const Request& request, base::Language language, const KbState& state,
                                const Deadline& deadline) const override {

@@ -1,6 +1,7 @@
-// One way of answering (facts; later passages and FAQs). The engine asks each pipeline and merges.
+// One way of answering: from facts, from documents. The engine asks the pipelines and merges.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 #include "qa/answer.h"
 #include "qa/lexicon.h"
 #include "qa/question_type.h"
+#include "reader/passage_index.h"
 
 namespace askbase::qa {
 
@@ -19,6 +21,7 @@ namespace askbase::qa {
 struct KbState {
   std::shared_ptr<const kb::View> view;
   std::shared_ptr<const Lexicon> lexicon;
+  std::shared_ptr<const reader::PassageIndex> passages;  // null: another version made it, the log says so
 };
 
 // A pipeline's part of the response.
@@ -32,11 +35,28 @@ struct Outcome {
   std::string trace;  // JSON object, only when asked for
 };
 
+// Writes down how long each stage took.
+class StageClock {
+ public:
+  explicit StageClock(std::vector<Timing>& timings) : timings_(timings) {}
+  void lap(std::string_view stage) {
+    const auto now = std::chrono::steady_clock::now();
+    timings_.push_back({std::string(stage), std::chrono::duration<double, std::milli>(now - last_).count()});
+    last_ = now;
+  }
+
+ private:
+  std::vector<Timing>& timings_;
+  std::chrono::steady_clock::time_point last_ = std::chrono::steady_clock::now();
+};
+
 // Thread-safe.
 class Pipeline {
  public:
   virtual ~Pipeline() = default;
   virtual std::string_view name() const = 0;
+  // Whether the KB has anything that this pipeline answers from.
+  virtual bool has_data(const KbState& state) const = 0;
   // language: the one to answer in. Errors: corrupt, io, and invalid_argument for a pin that names nothing.
   virtual base::Result<Outcome> answer(const Request& request, base::Language language, const KbState& state,
                                        const Deadline& deadline) const = 0;

@@ -38,7 +38,30 @@ Json evidence_json(const Evidence& evidence) {
   return out;
 }
 
-// A count and a boolean stand for no term.
+Json quote_json(const Quote& quote) {
+  Json out = Json::object();
+  out["document"] = quote.document;
+  for (const auto& [name, text] : {std::pair<const char*, const std::string&>{"title", quote.title},
+                                   {"url", quote.url},
+                                   {"date", quote.date}}) {
+    if (!text.empty()) out[name] = text;
+  }
+  out["source"] = quote.source;
+  if (quote.page > 0) out["page"] = quote.page;
+  out["start"] = quote.start;
+  out["end"] = quote.end;
+  out["start_utf16"] = quote.start_utf16;
+  out["end_utf16"] = quote.end_utf16;
+  out["sentence"] = {{"text", quote.sentence},
+                     {"start", quote.in_sentence.start},
+                     {"end", quote.in_sentence.end},
+                     {"start_utf16", quote.in_sentence.start_utf16},
+                     {"end_utf16", quote.in_sentence.end_utf16}};
+  out["passage"] = quote.passage;
+  return out;
+}
+
+// A count, a boolean and a span stand for no term.
 bool stands_for_term(const kb::Term& term) { return term.kind != kb::TermKind::blank || !term.value.empty(); }
 
 Json value_json(const Value& value) {
@@ -69,6 +92,7 @@ Json answer_json(const Answer& answer) {
   out["sentence"] = answer.sentence;
   Json evidence = Json::array();
   for (const Evidence& entry : answer.evidence) evidence.push_back(evidence_json(entry));
+  for (const Quote& quote : answer.quotes) evidence.push_back(quote_json(quote));
   out["evidence"] = std::move(evidence);
   out["evidence_total"] = answer.evidence_total;
   out["pipeline"] = answer.pipeline;

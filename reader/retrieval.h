@@ -1,6 +1,9 @@
 // The passages that a question is to be read in: by their words, by their meaning, or both.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -18,12 +21,25 @@ struct FusionOptions {
   double words_weight = 0.5;     // the other's is 1 less this
 };
 
+// A passage with what it scored in each ranking; nothing where a ranking lacks it.
+struct RetrievedPassage {
+  std::uint32_t passage = 0;
+  double score = 0;  // in common; BM25's where there are no vectors
+  std::optional<double> words, meaning;
+};
+
 // The best passages, best first. vectors and model: null or empty where there are none; the passages are then
 // those of BM25, as they are for a query that is not in English, and while more than a twentieth of the
 // passages still lack their vectors. Errors: corrupt, io, the model's.
 base::Result<std::vector<PassageHit>> retrieve(const PassageIndex& index, const PassageVectors* vectors,
                                                const SentenceModel* model, std::string_view query,
                                                std::size_t most, const FusionOptions& options = {});
+// The same, with the scores that were put together.
+base::Result<std::vector<RetrievedPassage>> retrieve_scored(const PassageIndex& index,
+                                                            const PassageVectors* vectors,
+                                                            const SentenceModel* model,
+                                                            std::string_view query, std::size_t most,
+                                                            const FusionOptions& options = {});
 
 // Two rankings as one, `words` by BM25 and `meaning` by cosine. similarity: the cosine of a passage that
 // `meaning` lacks, nothing when it has no vector.

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <set>
 
+#include "tests/text_reader_support.h"
 #include "tests/web_test_support.h"
 
 using namespace askbase;
@@ -82,7 +83,9 @@ class Validator {
 TEST_CASE("openapi: every response is as described") {
   const Json api = read_api();
   const Validator validator(api);
-  TestServer server;
+  const qa::TextReaders readers(
+      std::make_shared<FakeReader>(std::map<std::string, double>{{"Fredville", 0.8}}), nullptr, 1);
+  TestServer server({}, &readers);
   Connection connection(server.port());
   CHECK(connection.get("/openapi.json").json()["paths"] == api["paths"]);
 
@@ -100,12 +103,19 @@ TEST_CASE("openapi: every response is as described") {
     REQUIRE_MESSAGE(content.contains(plain), plain);
     if (plain.ends_with("json")) CHECK(validator.check(reply.json(), content[plain]["schema"]) == "");
   };
-  for (const char* body : {R"({"question": "a", "explain": true})", R"({"question": "unknown"})",
-                           R"({"question": 1})", R"({"question": "io"})"}) {
+  for (const char* body : {R"({"question": "a", "explain": true})", R"({"question": "quote"})",
+                           R"({"question": "unknown"})", R"({"question": 1})", R"({"question": "io"})"}) {
     check("/api/v1/ask", "post", connection.post("/api/v1/ask", body));
   }
   check("/api/v1/ask", "post", Connection(server.port()).request("POST", "/api/v1/ask", "", "x"));
   check("/api/v1/ask", "post", Connection(server.port()).post("/api/v1/ask", std::string(2 << 20, ' ')));
+  for (const char* body :
+       {R"({"question": "Which town?", "context": "It is Fredville."})",
+        R"({"question": "Which town?", "context": ""})", R"({"question": "哪里？", "context": "甲在北京。"})",
+        R"({"question": "Which?"})"}) {
+    check("/api/v1/read", "post", connection.post("/api/v1/read", body));
+  }
+  check("/api/v1/read", "post", Connection(server.port()).request("POST", "/api/v1/read", "", "x"));
   check("/api/v1/ask", "get", connection.get("/api/v1/ask?q=a"));
   check("/api/v1/ask", "get", connection.get("/api/v1/ask"));
   check("/api/v1/entities", "get", connection.get("/api/v1/entities?q=fred"));
@@ -130,6 +140,18 @@ TEST_CASE("openapi: every response is as described") {
   }
 }
 
+void check_read_fields(const Json& api, Connection& connection) {
+  const Json& fields = api["components"]["schemas"]["ReadRequest"]["properties"];
+  const Json body = {
+      {"question", "Which?"}, {"context", "x"}, {"top", 100}, {"lang", "en-GB"}, {"timeout_ms", 60000}};
+  CHECK(fields.size() == body.size());
+  for (const auto& [name, value] : body.items()) CHECK_MESSAGE(fields.contains(name), name);
+  CHECK(connection.post("/api/v1/read", body.dump()).status == 501);  // without a model, all else being well
+  const std::string known =
+      connection.post("/api/v1/read", R"({"x": 1})").json()["detail"].get<std::string>();
+  for (const auto& [name, schema] : fields.items()) CHECK(known.find(name) != std::string::npos);
+}
+
 TEST_CASE("openapi: every field and parameter is taken, and no other") {
   const Json api = read_api();
   const Validator validator(api);
@@ -152,6 +174,8 @@ TEST_CASE("openapi: every field and parameter is taken, and no other") {
   }
   CHECK(fields.size() == values.size());
   CHECK(connection.post("/api/v1/ask", all + "}").status == 200);
+  check_read_fields(api, connection);
+
   // What the server says it knows is what is described.
   const std::string known = connection.post("/api/v1/ask", R"({"x": 1})").json()["detail"].get<std::string>();
   for (const auto& [name, schema] : fields.items()) CHECK(known.find(name) != std::string::npos);

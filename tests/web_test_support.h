@@ -70,6 +70,22 @@ class FakeEngine final : public qa::Engine {
                         "P", "o", "facts.nt", 7}};
     answer.evidence_total = 1;
     answer.pipeline = "kb";
+    if (request.question.find("quote") != std::string::npos) {
+      answer.kind = qa::AnswerKind::span;
+      answer.evidence.clear();
+      qa::Quote quote;
+      quote.document = "whales.pdf";
+      quote.title = "Whales";
+      quote.url = "https://example.org/whales";
+      quote.source = "whales.pdf";
+      quote.page = 3;
+      quote.start = 10, quote.end = 12, quote.start_utf16 = 11, quote.end_utf16 = 13;
+      quote.sentence = "A sentence.";
+      quote.in_sentence = {2, 4, 2, 4};
+      quote.passage = "A sentence. Another.";
+      answer.quotes = {quote};
+      answer.pipeline = "text";
+    }
     response.answers = {answer};
     if (request.explain) response.trace = R"({"steps":[]})";
     return response;
@@ -292,12 +308,13 @@ class Connection {
 // A server over a scratch KB with Freedonia in it.
 class TestServer {
  public:
-  explicit TestServer(web::ServerOptions options = {})
+  // readers: must outlive the server.
+  explicit TestServer(web::ServerOptions options = {}, const qa::TextReaders* readers = nullptr)
       : store_(kb::Store::open(folder_ / "kb", kb::OpenMode::create).value()) {
     add_freedonia(*store_);
     engine_ = std::make_unique<FakeEngine>(*store_);
     options.port = 0;
-    server_ = web::Server::start(*store_, *engine_, options).value();
+    server_ = web::Server::start(*store_, *engine_, options, nullptr, readers).value();
     thread_ = std::thread([this] { server_->run(); });
   }
   ~TestServer() { stop(); }

@@ -14,6 +14,7 @@
 #include "kb/store.h"
 #include "qa/answer.h"
 #include "qa/engine.h"
+#include "qa/text_readers.h"
 #include "web/http_message.h"
 #include "web/metrics.h"
 #include "web/problem.h"
@@ -60,6 +61,8 @@ struct ApiContext {
   ExampleQuestions& examples;
   SimilarEntities& similar;
   std::size_t max_question_code_points = 2000;
+  const qa::TextReaders* readers = nullptr;  // null: nothing is read
+  std::size_t max_context_bytes = 10 << 20;
 };
 
 using ApiResult = Outcome<std::string>;  // a JSON document
@@ -71,6 +74,10 @@ Outcome<void> check_content_type(const HttpRequest& request);
 ApiResult ask_json(const ApiContext& context, const HttpRequest& request);
 // GET: q= and the same options as parameters.
 ApiResult ask_query(const ApiContext& context, const Query& query);
+
+// POST /read: {question, context, top?, lang?, timeout_ms?} -> [{answer, score, start, end, start_utf16,
+// end_utf16}], the best first; none when nothing in the context answers.
+ApiResult read_json(const ApiContext& context, const HttpRequest& request);
 
 // GET /entities?q=&lang=&limit=
 ApiResult search_entities(const ApiContext& context, const Query& query);

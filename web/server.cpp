@@ -23,6 +23,7 @@ using Clock = std::chrono::steady_clock;
 // What a request is for; also the label "route" of the metrics.
 enum Route : std::size_t {
   route_ask,
+  route_read,
   route_entities,
   route_entity,
   route_similar,
@@ -40,6 +41,7 @@ enum Route : std::size_t {
 
 std::vector<std::string> route_names() {
   return {"/api/v1/ask",
+          "/api/v1/read",
           "/api/v1/entities",
           "/api/v1/entities/{id}",
           "/api/v1/entities/{id}/similar",
@@ -67,7 +69,8 @@ Route route_of(std::string_view path, std::string_view raw_path) {
     std::string_view path;
     Route route;
   };
-  constexpr std::array<Entry, 8> exact = {{{"/api/v1/ask", route_ask},
+  constexpr std::array<Entry, 9> exact = {{{"/api/v1/ask", route_ask},
+                                           {"/api/v1/read", route_read},
                                            {"/api/v1/documents", route_documents},
                                            {"/api/v1/entities", route_entities},
                                            {"/api/v1/suggest", route_suggest},
@@ -88,7 +91,7 @@ Route route_of(std::string_view path, std::string_view raw_path) {
 }
 
 std::string_view allowed_methods(Route route) {
-  if (route == route_documents) return "POST, OPTIONS";
+  if (route == route_documents || route == route_read) return "POST, OPTIONS";
   if (route == route_document) return "DELETE, OPTIONS";
   return route == route_ask ? "GET, HEAD, POST, OPTIONS" : "GET, HEAD, OPTIONS";
 }
@@ -96,7 +99,7 @@ std::string_view allowed_methods(Route route) {
 bool is_write(Route route) { return route == route_documents || route == route_document; }
 
 bool is_allowed(Route route, std::string_view method) {
-  if (route == route_documents) return method == "POST";
+  if (route == route_documents || route == route_read) return method == "POST";
   if (route == route_document) return method == "DELETE";
   return method == "GET" || method == "HEAD" || (route == route_ask && method == "POST");
 }
@@ -104,13 +107,19 @@ bool is_allowed(Route route, std::string_view method) {
 class ServerImpl final : public Server {
  public:
   ServerImpl(kb::Store& store, qa::Engine& engine, const ServerOptions& options,
-             const reader::VectorKeeper* vectors)
+             const reader::VectorKeeper* vectors, const qa::TextReaders* readers)
       : options_(options),
         engine_(engine),
         metrics_(route_names()),
         assets_(options.ui_folder),
         similar_(store.storage().folder()),
-        context_{engine, metrics_, examples_, similar_, options.max_question_code_points},
+        context_{engine,
+                 metrics_,
+                 examples_,
+                 similar_,
+                 options.max_question_code_points,
+                 readers,
+                 options.max_context_bytes},
         writing_{store, engine, options.token},
         vectors_(vectors) {}
 
@@ -202,10 +211,10 @@ class ServerImpl final : public Server {
     if (is_write(route)) {
       if (auto may = check_write(writing_, request); !may) return tl::unexpected(may.error());
     }
-    const std::size_t largest =
-        route == route_documents ? options_.max_document_bytes : options_.max_body_bytes;
+    const std::size_t largest = route == route_documents || route == route_read ? options_.max_document_bytes
+                                                                                : options_.max_body_bytes;
     if (head_only) {
-      // Only a question and a document have a body here; the body of any other request goes unread.
+      // Only a question, a text and a document have a body here; that of any other request goes unread.
       if (!reads && route != route_document) {
         if (auto type = check_content_type(request); !type) return tl::unexpected(type.error());
         if (auto size = check_size(request.header("content-length"), largest); !size)
@@ -218,6 +227,8 @@ class ServerImpl final : public Server {
     switch (route) {
       case route_ask:
         return json(reads ? ask_query(context_, *query) : ask_json(context_, request));
+      case route_read:
+        return json(read_json(context_, request));
       case route_entities:
         return json(search_entities(context_, *query));
       case route_entity:
@@ -364,8 +375,9 @@ class ServerImpl final : public Server {
 
 base::Result<std::unique_ptr<Server>> Server::start(kb::Store& store, qa::Engine& engine,
                                                     const ServerOptions& options,
-                                                    const reader::VectorKeeper* vectors) {
-  auto server = std::make_unique<ServerImpl>(store, engine, options, vectors);
+                                                    const reader::VectorKeeper* vectors,
+                                                    const qa::TextReaders* readers) {
+  auto server = std::make_unique<ServerImpl>(store, engine, options, vectors, readers);
   if (base::Status listening = server->listen(); !listening)
     return tl::unexpected(std::move(listening.error()));
   return server;
