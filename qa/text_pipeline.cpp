@@ -19,6 +19,7 @@ using base::Language;
 // A passage that is read.
 struct Source {
   reader::RetrievedPassage found;
+  double gap = 0;  // of its score to the best one
   reader::Passage passage;
   reader::Reading reading;
 };
@@ -44,6 +45,17 @@ double log_odds(double probability) {
   return std::log(p / (1 - p));
 }
 
+// What one unit of a gap is: the standard deviation of the scores. Where they are few and nearly equal that
+// is next to nothing; so it is at least a tenth of the best score.
+double gap_unit(const std::vector<reader::RetrievedPassage>& found) {
+  double mean = 0, squares = 0;
+  const auto count = static_cast<double>(found.size());
+  for (const reader::RetrievedPassage& one : found) mean += one.score / count;
+  for (const reader::RetrievedPassage& one : found)
+    squares += (one.score - mean) * (one.score - mean) / count;
+  return std::max({std::sqrt(squares), std::abs(found.front().score) / 10, 1e-9});
+}
+
 bool overlap(const Candidate& a, const Candidate& b) {
   return a.source->passage.document == b.source->passage.document && a.place.begin < b.place.end &&
          b.place.begin < a.place.end;
@@ -51,8 +63,7 @@ bool overlap(const Candidate& a, const Candidate& b) {
 
 std::vector<Candidate> candidates_of(const std::vector<Source>& sources, const TextRanking& ranking) {
   std::vector<Candidate> out;
-  for (std::size_t rank = 0; rank < sources.size(); ++rank) {
-    const Source& source = sources[rank];
+  for (const Source& source : sources) {
     const base::OffsetMap offsets(source.passage.text);
     for (const reader::ReadSpan& span : source.reading.spans) {
       Candidate one;
@@ -63,8 +74,7 @@ std::vector<Candidate> candidates_of(const std::vector<Source>& sources, const T
       one.text = source.passage.text.substr(from, to - from);
       one.key = base::match_key(one.text);
       if (one.key.empty()) one.key = one.text;
-      one.strength =
-          log_odds(span.confidence) - ranking.place_weight * std::log(1 + static_cast<double>(rank));
+      one.strength = log_odds(span.confidence) - ranking.gap_weight * source.gap;
       out.push_back(std::move(one));
     }
   }
@@ -155,7 +165,8 @@ std::string trace_of(const std::vector<Source>& sources, const std::vector<Group
     Json one = {{"document", source.passage.document},
                 {"start", source.passage.whole.begin},
                 {"end", source.passage.whole.end},
-                {"score", base::json_number(source.found.score)}};
+                {"score", base::json_number(source.found.score)},
+                {"gap", base::json_number(source.gap)}};
     if (source.found.words) one["words"] = base::json_number(*source.found.words);
     if (source.found.meaning) one["meaning"] = base::json_number(*source.found.meaning);
     one["text"] = source.passage.text;
@@ -286,12 +297,17 @@ class TextPipeline : public Pipeline {
                                                              std::max(options_.passages, options_.candidates),
                                                              options_.fusion));
     std::vector<Source> sources;
+    if (found.empty()) return sources;
+    const double unit = gap_unit(found);
+    std::optional<double> best;
     for (const reader::RetrievedPassage& one : found) {
       if (sources.size() == options_.passages) break;
       ASKBASE_ASSIGN(reader::Passage passage, index.passage(one.passage));
-      const Language written = base::language_from_tag(passage.lang);
+      const Language written =
+          passage.lang.empty() ? base::detect_language(passage.text) : base::language_from_tag(passage.lang);
       if (written != Language::unknown && written != language) continue;
-      sources.push_back({one, std::move(passage), {}});
+      if (!best) best = one.score;
+      sources.push_back({one, (*best - one.score) / unit, std::move(passage), {}});
     }
     return sources;
   }

@@ -14,16 +14,17 @@
 
 namespace askbase::qa {
 
-// How spans of several passages become answers. With c the reader's confidence in a span of a passage that
-// was found at place r (the first: 0), and the sums over all distinct answers other than its own:
-//   strength   = log(c / (1 - c)) - place_weight log(1 + r)
+// How spans of several passages become answers. With c the reader's confidence in a span, g how far its
+// passage was found behind the best one (in standard deviations of the scores of all that were found), and
+// the sum over all distinct answers other than its own:
+//   strength   = log(c / (1 - c)) - gap_weight g
 //   confidence = sigmoid(offset + own_weight strength - rivals_weight log(1 + sum of exp(strength)))
 // With an offset of 0 and weights of 1 that is the share of an answer's odds among those of all answers and
 // of "none of them". The numbers were fitted on questions about articles that no model had seen
 // (docs/answering.md).
 struct TextRanking {
-  double place_weight = 0.5;
-  double offset = 0, own_weight = 1, rivals_weight = 1;
+  double gap_weight = 1;
+  double offset = 0.5, own_weight = 1.2, rivals_weight = 2;
   double confidence(double strength, double rivals) const;  // rivals: the sum
 };
 
@@ -31,7 +32,7 @@ struct TextOptions {
   std::size_t passages = 5;     // that are read
   std::size_t candidates = 50;  // among which those in the question's language are looked for
   std::size_t spans = 3;        // of a passage
-  double min_confidence = 0.3;  // used when the request names none
+  double min_confidence = 0.4;  // used when the request names none
   TextRanking ranking;
   reader::FusionOptions fusion;
 };
