@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "base/interrupt.h"
+#include "base/text.h"
 #include "kb/store.h"
 #include "qa/engine.h"
 #include "web/server.h"
@@ -18,6 +19,28 @@ using namespace askbase;
 
 const std::string kAttack =
     "<img src=x onerror=\"document.title='XSS'\"><script>document.title='XSS'</script>";
+
+// An answer in a document; [start, end) of the sentence, in code points.
+qa::Answer quoted(const std::string& text, const std::string& sentence, std::uint32_t start,
+                  std::uint32_t end) {
+  qa::Answer answer;
+  answer.kind = qa::AnswerKind::span;
+  answer.text = text;
+  answer.values = {{text, kb::Term::blank(""), ""}};
+  answer.confidence = 0.8;
+  answer.sentence = sentence;
+  answer.pipeline = "text";
+  answer.evidence_total = 1;
+  qa::Quote quote;
+  quote.document = "whales.pdf";
+  quote.source = "whales.pdf";
+  quote.sentence = quote.passage = sentence;
+  const base::OffsetMap offsets(sentence);
+  quote.in_sentence = {start, end, static_cast<std::uint32_t>(offsets.utf16(start)),
+                       static_cast<std::uint32_t>(offsets.utf16(end))};
+  answer.quotes = {quote};
+  return answer;
+}
 
 qa::Evidence fact(const std::string& subject, const std::string& predicate, const std::string& object) {
   return {kb::Term::iri("urn:x:" + subject),
@@ -102,6 +125,19 @@ class FixtureEngine final : public qa::Engine {
       response.reason = qa::Reason::entity_unknown;
       response.reason_sentence = "The knowledge base has nothing called “Fredvile”.";
       response.alternatives = {"Fredville", "What is the capital of Freedonia?"};
+    } else if (q == "Who wrote the book?") {
+      qa::Answer span = quoted("Ada", "🐋 The book is by Ada.", 17, 20);
+      span.quotes[0].title = "Whales";
+      span.quotes[0].url = "https://example.org/whales";
+      span.quotes[0].page = 3;
+      qa::Answer other = quoted("Brevik", "It is by Brevik.", 9, 15);
+      other.confidence = 0.2;
+      response.answers = {span, other};
+    } else if (q == "quoted attack") {
+      qa::Answer evil = quoted(kAttack, kAttack, 0, 5);
+      evil.quotes[0].document = evil.quotes[0].title = kAttack;
+      evil.quotes[0].url = "javascript:alert(1)";
+      response.answers = {evil};
     } else if (q == "attack") {
       qa::Answer evil = answer(kAttack, 0.5, kAttack);
       qa::Evidence evidence = fact("a", "b", "c");

@@ -98,6 +98,23 @@ describe('the page', {skip: program ? false : 'ASKBASE_FIXTURE_SERVER is not set
     await page.getByText('Other answers').waitFor();
   });
 
+  it('shows a sentence of a document with the answer marked, its title, page and address', async () => {
+    const {page} = opened;
+    await page.goto(url({q: 'Who wrote the book?'}));
+    await result(page).waitFor();
+    assert.equal(await result(page).textContent(), 'Ada');
+    const quote = page.locator('.answer > .because .quote');
+    assert.equal(await quote.locator('.sentence').textContent(), '🐋 The book is by Ada.');
+    assert.equal(await quote.locator('mark').textContent(), 'Ada');
+    assert.equal(await quote.locator('.source').textContent(), 'Source: Whales · page 3');
+    assert.equal(await quote.locator('a').getAttribute('href'), 'https://example.org/whales');
+    assert.equal(await page.locator('.answer > .sentence').count(), 0);
+    await page.locator('.others summary').click();
+    assert.equal(await page.locator('.others mark').textContent(), 'Brevik');
+    assert.equal(await page.locator('.others .source').textContent(), 'Source: whales.pdf');
+    assert.match(await page.locator('#status').textContent(), /Ada/);
+  });
+
   it('shows long lists in part, and all of them on demand', async () => {
     const {page} = opened;
     await page.goto(url({q: 'Which villages are there?'}));
@@ -246,7 +263,7 @@ describe('the page', {skip: program ? false : 'ASKBASE_FIXTURE_SERVER is not set
   it('fits a phone of 320 pixels in every view', async () => {
     for (const colorScheme of ['light', 'dark']) {
       const page = await again({viewport: {width: 320, height: 640}, isMobile: true, hasTouch: true, colorScheme});
-      for (const parameters of [{}, {q: 'What is the capital of Freedonia?'}, {q: 'Which villages are there?'},
+      for (const parameters of [{}, {q: 'What is the capital of Freedonia?'}, {q: 'Which villages are there?'}, {q: 'Who wrote the book?'},
         {q: 'How many people live in Springfield?'}, {q: 'x'.repeat(300)}, {q: 'attack'}, {entity: 'urn:x:Freedonia'}]) {
         await page.goto(url(parameters));
         await page.locator('#view > *').first().waitFor();
@@ -294,7 +311,7 @@ describe('the page', {skip: program ? false : 'ASKBASE_FIXTURE_SERVER is not set
 
   it('shows markup from the knowledge base as text', async () => {
     const {page} = opened;
-    for (const parameters of [{q: 'attack'}, {entity: 'urn:x:evil'}, {q: '<img src=x onerror=alert(1)>'}]) {
+    for (const parameters of [{q: 'attack'}, {q: 'quoted attack'}, {entity: 'urn:x:evil'}, {q: '<img src=x onerror=alert(1)>'}]) {
       await page.goto(url(parameters));
       await result(page).waitFor();
       assert.match(await page.locator('#view').textContent(), /<img src=x/);

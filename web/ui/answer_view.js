@@ -23,7 +23,7 @@ function foundView(answer, response, actions) {
   return h('article', {class: 'answer'},
     list ? membersView(answer, response, actions)
          : h('h1', {class: 'value', lang: response.lang, tabindex: '-1', id: 'result'}, valueView(answer, actions)),
-    h('p', {class: 'sentence', lang: response.lang}, answer.sentence),
+    answer.kind !== 'span' && h('p', {class: 'sentence', lang: response.lang}, answer.sentence),
     confidenceView(answer.confidence),
     evidenceView(answer, response, actions));
 }
@@ -100,28 +100,50 @@ export function sourceView(source, row) {
     row ? h('span', {class: 'row'}, ` · ${t('row', row)}`) : null);
 }
 
+// A sentence of a document with the answer marked in it, and where it stands.
+function quoteView({document, title, url, page, sentence}, response) {
+  const {text, start_utf16: start, end_utf16: end} = sentence;
+  const name = title || document;
+  return h('li', {class: 'quote'},
+    h('blockquote', {class: 'sentence', lang: response.lang}, text.slice(0, start), h('mark', {}, text.slice(start, end)), text.slice(end)),
+    h('span', {class: 'source'}, h('span', {class: 'hidden'}, `${t('source')}: `),
+      isWebAddress(url) ? h('a', {href: url, rel: 'noopener noreferrer'}, name) : name,
+      page ? h('span', {class: 'row'}, ` · ${t('page', page)}`) : null));
+}
+
+// Documents may come from anyone: no other scheme becomes a link.
+function isWebAddress(url) {
+  try {
+    return ['http:', 'https:'].includes(new URL(url).protocol);
+  } catch {
+    return false;
+  }
+}
+
 function evidenceView(answer, response, actions) {
   if (answer.evidence.length === 0) return null;
   const shown = answer.evidence.slice(0, 6), rest = answer.evidence.slice(6);
-  const item = ({triple, source, row}) => h('li', {},
+  const item = evidence => (evidence.triple ? factView(evidence) : quoteView(evidence, response));
+  const factView = ({triple, source, row}) => h('li', {},
     h('span', {class: 'triple', lang: response.lang},
       h('span', {class: 'subject'}, placeView(triple.subject, actions)), ' ',
       h('span', {class: 'predicate'}, triple.predicate.label || triple.predicate.id), ' ',
       h('span', {class: 'object'}, placeView(triple.object, actions))),
     sourceView(source, row));
   const list = h('ul', {class: 'evidence'}, shown.map(item));
-  const section = h('section', {class: 'because'}, h('h2', {}, t('because')), list);
+  const section = h('section', {class: 'because'}, h('h2', {}, t(answer.kind === 'span' ? 'found_in' : 'because')), list);
   const left = answer.evidence_total - shown.length;
+  const more = answer.kind === 'span' ? 'more_places' : 'more_evidence';
   if (left > 0) {
     // The response holds at most 20; the number says how many there are.
-    section.append(rest.length === 0 ? h('p', {class: 'note'}, t('more_evidence', number(left))) : h('button', {
+    section.append(rest.length === 0 ? h('p', {class: 'note'}, t(more, number(left))) : h('button', {
       type: 'button', class: 'quiet',
       onclick: event => {
         list.append(...rest.map(item));
         const unseen = answer.evidence_total - answer.evidence.length;
-        event.currentTarget.replaceWith(unseen > 0 ? h('p', {class: 'note'}, t('more_evidence', number(unseen))) : '');
+        event.currentTarget.replaceWith(unseen > 0 ? h('p', {class: 'note'}, t(more, number(unseen))) : '');
       },
-    }, t('more_evidence', number(left))));
+    }, t(more, number(left))));
   }
   return section;
 }
@@ -131,7 +153,7 @@ function othersView(answers, response, actions) {
     h('details', {},
       h('summary', {}, h('span', {class: 'other', lang: response.lang}, answer.answer),
         h('span', {class: 'percent'}, percentText(answer.confidence))),
-      h('p', {class: 'sentence', lang: response.lang}, answer.sentence),
+      answer.kind !== 'span' && h('p', {class: 'sentence', lang: response.lang}, answer.sentence),
       evidenceView(answer, response, actions))))));
 }
 
@@ -155,7 +177,7 @@ const isQuestion = text => /[?？]$/.test(text) || /^(什么|谁|哪)/.test(text
 // The label of an entity, where the response names it.
 function labelIn(response, id) {
   for (const {evidence} of response.answers) {
-    for (const {triple} of evidence) {
+    for (const {triple} of evidence.filter(one => one.triple)) {
       for (const place of [triple.subject, triple.object]) if (place.id === id) return place.label;
     }
   }

@@ -146,8 +146,9 @@ function failureView(failure) {
 
 async function showFacts() {
   try {
-    const {kb} = await api.readiness();
-    $('facts').textContent = t('facts_loaded', number(kb.facts));
+    const {kb, passages} = await api.readiness();
+    $('facts').textContent = [t('facts_loaded', number(kb.facts)),
+      ...(passages?.documents > 0 ? [t('documents_loaded', number(passages.documents))] : [])].join(' · ');
   } catch {
     $('facts').textContent = '';
   }
