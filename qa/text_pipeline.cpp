@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <unordered_set>
 #include <utility>
 
 #include "base/json.h"
 #include "base/text.h"
 #include "qa/analysis.h"
 #include "qa/wording.h"
+#include "reader/index_terms.h"
 #include "reader/text_reader.h"
 
 namespace askbase::qa {
@@ -19,7 +21,8 @@ using base::Language;
 // A passage that is read.
 struct Source {
   reader::RetrievedPassage found;
-  double gap = 0;  // of its score to the best one
+  double gap = 0;      // of its score to the best one
+  double covered = 0;  // share of the question's words that it holds
   reader::Passage passage;
   reader::Reading reading;
 };
@@ -54,6 +57,39 @@ double gap_unit(const std::vector<reader::RetrievedPassage>& found) {
   for (const reader::RetrievedPassage& one : found)
     squares += (one.score - mean) * (one.score - mean) / count;
   return std::max({std::sqrt(squares), std::abs(found.front().score) / 10, 1e-9});
+}
+
+// The question's words, function words left out, as the index has them: stems, and of Han characters the
+// pairs.
+std::vector<std::string> content_terms(const Question& question) {
+  std::vector<std::string> terms;
+  reader::TermReader words;
+  const std::vector<Unit>& units = question.units;
+  for (std::size_t first = 0; first < units.size();) {
+    std::size_t last = first;
+    while (last < units.size() && units[last].role != Role::function && units[last].han == units[first].han)
+      ++last;
+    if (last == first) {
+      ++first;
+      continue;
+    }
+    const bool pairs = units[first].han && last - first > 1;
+    words.read(question.span(first, last), [&](const reader::IndexTerm& term) {
+      if (term.pair == pairs) terms.emplace_back(term.term);
+    });
+    first = last;
+  }
+  return terms;
+}
+
+double covered_share(const std::vector<std::string>& sought, std::string_view text) {
+  if (sought.empty()) return 1;
+  std::unordered_set<std::string> held;
+  reader::TermReader words;
+  words.read(text, [&](const reader::IndexTerm& term) { held.emplace(term.term); });
+  const auto found = std::count_if(sought.begin(), sought.end(),
+                                   [&](const std::string& term) { return held.contains(term); });
+  return static_cast<double>(found) / static_cast<double>(sought.size());
 }
 
 bool overlap(const Candidate& a, const Candidate& b) {
@@ -107,8 +143,12 @@ std::vector<Group> groups_of(const std::vector<Candidate>& candidates, const Tex
   for (const Group& group : groups) all += std::exp(group.spans.front()->strength);
   for (Group& group : groups) {
     const double strength = group.spans.front()->strength;
-    group.confidence = ranking.confidence(strength, std::max(0.0, all - std::exp(strength)));
+    const Source& source = *group.spans.front()->source;
+    group.confidence = ranking.confidence(strength, std::max(0.0, all - std::exp(strength)), source.covered,
+                                          source.found.meaning);
   }
+  std::stable_sort(groups.begin(), groups.end(),
+                   [](const Group& a, const Group& b) { return a.confidence > b.confidence; });
   return groups;
 }
 
@@ -162,11 +202,9 @@ Json finite(double number) { return std::isfinite(number) ? Json(base::json_numb
 std::string trace_of(const std::vector<Source>& sources, const std::vector<Group>& groups) {
   Json passages = Json::array();
   for (const Source& source : sources) {
-    Json one = {{"document", source.passage.document},
-                {"start", source.passage.whole.begin},
-                {"end", source.passage.whole.end},
-                {"score", base::json_number(source.found.score)},
-                {"gap", base::json_number(source.gap)}};
+    Json one = {{"document", source.passage.document},  {"start", source.passage.whole.begin},
+                {"end", source.passage.whole.end},      {"score", base::json_number(source.found.score)},
+                {"gap", base::json_number(source.gap)}, {"covered", base::json_number(source.covered)}};
     if (source.found.words) one["words"] = base::json_number(*source.found.words);
     if (source.found.meaning) one["meaning"] = base::json_number(*source.found.meaning);
     one["text"] = source.passage.text;
@@ -247,7 +285,7 @@ class TextPipeline : public Pipeline {
       return decline(Reason::unsupported_question, std::move(why));
     if (deadline.passed()) return decline(Reason::timeout);
 
-    ASKBASE_ASSIGN(std::vector<Source> sources, find(request.question, language, *state.passages));
+    ASKBASE_ASSIGN(std::vector<Source> sources, find(question, language, *state.passages));
     clock.lap("retrieval");
     if (deadline.passed()) return decline(Reason::timeout);
     std::vector<std::string_view> texts;
@@ -289,16 +327,17 @@ class TextPipeline : public Pipeline {
   }
 
   // The passages to read, best first: those in the question's language or in an unknown one.
-  base::Result<std::vector<Source>> find(std::string_view question, Language language,
+  base::Result<std::vector<Source>> find(const Question& question, Language language,
                                          const reader::PassageIndex& index) const {
     const std::shared_ptr<const reader::PassageVectors> vectors = parts_.vectors ? parts_.vectors() : nullptr;
     const reader::SentenceModel* model = parts_.sentences ? &*parts_.sentences : nullptr;
-    ASKBASE_ASSIGN(const auto found, reader::retrieve_scored(index, vectors.get(), model, question,
+    ASKBASE_ASSIGN(const auto found, reader::retrieve_scored(index, vectors.get(), model, question.text,
                                                              std::max(options_.passages, options_.candidates),
                                                              options_.fusion));
     std::vector<Source> sources;
     if (found.empty()) return sources;
     const double unit = gap_unit(found);
+    const std::vector<std::string> sought = content_terms(question);
     std::optional<double> best;
     for (const reader::RetrievedPassage& one : found) {
       if (sources.size() == options_.passages) break;
@@ -307,7 +346,8 @@ class TextPipeline : public Pipeline {
           passage.lang.empty() ? base::detect_language(passage.text) : base::language_from_tag(passage.lang);
       if (written != Language::unknown && written != language) continue;
       if (!best) best = one.score;
-      sources.push_back({one, (*best - one.score) / unit, std::move(passage), {}});
+      const double covered = covered_share(sought, passage.text);
+      sources.push_back({one, (*best - one.score) / unit, covered, std::move(passage), {}});
     }
     return sources;
   }
@@ -318,8 +358,12 @@ class TextPipeline : public Pipeline {
 
 }  // namespace
 
-double TextRanking::confidence(double strength, double rivals) const {
-  return 1 / (1 + std::exp(-(offset + own_weight * strength - rivals_weight * std::log1p(rivals))));
+double TextRanking::confidence(double strength, double rivals, double covered,
+                               std::optional<double> meaning) const {
+  const double relevance =
+      covered_weight * covered + meaning_weight * (meaning ? *meaning - usual_meaning : 0);
+  return 1 /
+         (1 + std::exp(-(offset + own_weight * strength - rivals_weight * std::log1p(rivals) + relevance)));
 }
 
 std::unique_ptr<Pipeline> make_text_pipeline(TextParts parts, const TextOptions& options) {

@@ -14,25 +14,32 @@
 
 namespace askbase::qa {
 
-// How spans of several passages become answers. With c the reader's confidence in a span, g how far its
-// passage was found behind the best one (in standard deviations of the scores of all that were found), and
-// the sum over all distinct answers other than its own:
+// How spans of several passages become answers. For a span let
+//   c  be the reader's confidence in it, within its passage
+//   g  how far the passage was found behind the best one, in standard deviations of the scores of all found
+//   v  the share of the question's words, function words left out, that the passage holds
+//   m  the cosine of the sentence vectors of question and passage, where there are both
+// and let the sum be over all distinct answers other than its own. Then
 //   strength   = log(c / (1 - c)) - gap_weight g
-//   confidence = sigmoid(offset + own_weight strength - rivals_weight log(1 + sum of exp(strength)))
-// With an offset of 0 and weights of 1 that is the share of an answer's odds among those of all answers and
-// of "none of them". The numbers were fitted on questions about articles that no model had seen
+//   confidence = sigmoid(offset + own_weight strength - rivals_weight log(1 + sum of exp(strength))
+//                        + covered_weight v + meaning_weight (m - usual_meaning))
+// A reader tells well which words of a passage could be meant, and badly whether the passage is about the
+// question at all; the last two terms tell that. The numbers are those of a logistic regression on questions
+// about articles that no model had seen, with and without these articles among the documents
 // (docs/answering.md).
 struct TextRanking {
   double gap_weight = 1;
-  double offset = 0.5, own_weight = 1.2, rivals_weight = 2;
-  double confidence(double strength, double rivals) const;  // rivals: the sum
+  double offset = -1.8, own_weight = 0.9, rivals_weight = 1.6;
+  double covered_weight = 3, meaning_weight = 5.25, usual_meaning = 0.45;
+  // rivals: the sum; meaning: nothing where it is not known.
+  double confidence(double strength, double rivals, double covered, std::optional<double> meaning) const;
 };
 
 struct TextOptions {
-  std::size_t passages = 5;     // that are read
-  std::size_t candidates = 50;  // among which those in the question's language are looked for
-  std::size_t spans = 3;        // of a passage
-  double min_confidence = 0.4;  // used when the request names none
+  std::size_t passages = 5;      // that are read
+  std::size_t candidates = 50;   // among which those in the question's language are looked for
+  std::size_t spans = 3;         // of a passage
+  double min_confidence = 0.35;  // used when the request names none
   TextRanking ranking;
   reader::FusionOptions fusion;
 };

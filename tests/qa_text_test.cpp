@@ -109,7 +109,8 @@ TEST_CASE("text: an answer with its sentence and its place, in both languages, a
   CHECK(answer.kind == AnswerKind::span);
   CHECK(answer.text == "Zoë Melville");
   CHECK(answer.pipeline == "text");
-  CHECK(answer.confidence == doctest::Approx(TextRanking().confidence(std::log(9), 0)));
+  // "book" is there, "wrote" is not.
+  CHECK(answer.confidence == doctest::Approx(TextRanking().confidence(std::log(9), 0, 0.5, {})));
   CHECK(answer.sentence == "🐋🐋 The book was written by Zoë Melville in 1851.");
   CHECK(answer.evidence_total == 1);
   REQUIRE(answer.quotes.size() == 1);
@@ -205,22 +206,26 @@ TEST_CASE("text: overlapping passages do not make an answer twice") {
 
 TEST_CASE("text: the formula of ranking") {
   TextRanking even;
-  even.gap_weight = even.offset = 0;
+  even.offset = even.covered_weight = even.meaning_weight = 0;
   even.own_weight = even.rivals_weight = 1;
   const auto odds = [](double p) { return p / (1 - p); };
   const auto strength = [&](double p) { return std::log(odds(p)); };
   // Alone, an answer is as sure as its reader.
-  CHECK(even.confidence(strength(0.7), 0) == doctest::Approx(0.7));
+  CHECK(even.confidence(strength(0.7), 0, 0.3, 0.9) == doctest::Approx(0.7));
   // With a rival it has its share of all odds, "none of them" included.
-  CHECK(even.confidence(strength(0.7), odds(0.6)) ==
+  CHECK(even.confidence(strength(0.7), odds(0.6), 1, {}) ==
         doctest::Approx(odds(0.7) / (1 + odds(0.7) + odds(0.6))));
-  // It grows with the strength and falls with the rivals, whatever the weights.
+  // It grows with the strength, the words and the meaning, and falls with the rivals.
   const TextRanking fitted;
-  CHECK(fitted.confidence(1, 1) > fitted.confidence(0, 1));
-  CHECK(fitted.confidence(1, 1) > fitted.confidence(1, 3));
-  CHECK(fitted.own_weight > 0);
-  CHECK(fitted.rivals_weight >= 0);
-  CHECK(fitted.gap_weight >= 0);
+  const double middle = fitted.confidence(0, 1, 0.5, 0.5);
+  CHECK(fitted.confidence(1, 1, 0.5, 0.5) > middle);
+  CHECK(fitted.confidence(0, 2, 0.5, 0.5) < middle);
+  CHECK(fitted.confidence(0, 1, 0.6, 0.5) > middle);
+  CHECK(fitted.confidence(0, 1, 0.5, 0.6) > middle);
+  CHECK(fitted.confidence(0, 1, 0.5, {}) ==
+        doctest::Approx(fitted.confidence(0, 1, 0.5, fitted.usual_meaning)));
+  CHECK(fitted.confidence(-1000, 1e300, 0, -1) >= 0);
+  CHECK(fitted.confidence(1000, 0, 1, 1) <= 1);
 
   // The passage that is found far ahead wins; with a weight of 0 the better span does.
   const std::vector<reader::Document> documents = {
@@ -231,9 +236,27 @@ TEST_CASE("text: the formula of ranking") {
   const Answers answers = {{"Ada Brown", 0.5}, {"Carl Dent", 0.6}};
   CHECK(Library(documents, finds(answers), {}, options).ask("harbour tower by whom?", 1, 0).answers[0].text ==
         "Ada Brown");
-  options.ranking.gap_weight = 0;
+  options.ranking.gap_weight = options.ranking.covered_weight = 0;
   CHECK(Library(documents, finds(answers), {}, options).ask("harbour tower by whom?", 1, 0).answers[0].text ==
         "Carl Dent");
+}
+
+TEST_CASE("text: a passage about something else is doubted") {
+  const std::vector<reader::Document> documents = {
+      document("about", "The old harbour of Kelbridge was designed by Ada Brown."),
+      document("other", "A book about birds was written by Carl Dent. 一本关于鸟的书由甲所写。")};
+  const Library library(documents, finds({{"Ada Brown", 0.7}, {"Carl Dent", 0.7}}), finds({{"甲", 0.7}}));
+  const Response about = library.ask("Who designed the old harbour of Kelbridge?");
+  REQUIRE(!about.answers.empty());
+  CHECK(about.answers[0].text == "Ada Brown");
+  CHECK(about.answers[0].confidence > 0.7);
+  CHECK(library.ask("Who was the mayor of Brevik by the sea?").reason == Reason::low_confidence);
+  Request explained;
+  explained.question = "Who designed the harbours of Brevik?";
+  explained.explain = true;
+  const base::Json trace = base::parse_json(library.ask(explained).trace).value();
+  // Of "designed", "harbours" and "Brevik" two, by their stems.
+  CHECK(trace["text"]["passages"][0]["covered"].get<double>() == doctest::Approx(2.0 / 3).epsilon(1e-4));
 }
 
 TEST_CASE("text: as many passages are read as the options say, in the question's language") {
