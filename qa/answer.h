@@ -111,7 +111,7 @@ struct Response {
   std::vector<Ambiguity> ambiguous;       // also filled beside answers, when another reading was close
   std::vector<Timing> timings;            // stages in order, "total" last
   std::uint64_t kb_version = 0;
-  std::vector<std::string> models;  // learned models that the engine has
+  std::vector<std::string> models;  // learned models that could have a part in the answer
   std::string trace;                // JSON object, only with Request::explain
 };
 

@@ -36,10 +36,10 @@ class EngineImpl : public Engine {
     pipelines_.push_back(make_kb_pipeline(options.min_confidence, options.question_types));
     pipelines_.push_back(make_text_pipeline(options.text, options.text_options));
     if (options.question_types) models_.emplace_back("question-type");
-    if (options.text.sentences) models_.emplace_back("en-sentence");
+    if (options.text.sentences) text_models_.emplace_back("en-sentence");
     const TextReaders* readers = options.text.readers.get();
-    if (readers != nullptr && readers->reads(base::Language::english)) models_.emplace_back("en-reader");
-    if (readers != nullptr && readers->reads(base::Language::chinese)) models_.emplace_back("zh-reader");
+    if (readers != nullptr && readers->reads(base::Language::english)) text_models_.emplace_back("en-reader");
+    if (readers != nullptr && readers->reads(base::Language::chinese)) text_models_.emplace_back("zh-reader");
   }
 
   base::Status refresh() override {
@@ -85,6 +85,10 @@ class EngineImpl : public Engine {
         response.lang == base::Language::chinese ? base::Language::chinese : base::Language::english;
     const Deadline deadline(request.timeout);
     ASKBASE_ASSIGN(const std::vector<const Pipeline*> chosen, choose(request.pipelines, *state));
+    // A server has the models that read loaded, come documents or not; they count where there are some.
+    if (std::ranges::any_of(
+            chosen, [&](const Pipeline* one) { return one->name() == "text" && one->has_data(*state); }))
+      response.models.insert(response.models.end(), text_models_.begin(), text_models_.end());
     for (const Pipeline* pipeline : chosen) {
       ASKBASE_ASSIGN(Outcome outcome, pipeline->answer(request, language, *state, deadline));
       merge(std::move(outcome), pipeline->name(), response);
@@ -166,8 +170,8 @@ class EngineImpl : public Engine {
   const kb::Store& store_;
   const double sure_;
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
-  std::vector<std::string> models_;  // names of those in use
-  mutable std::mutex mutex_;         // guards the pointer, not the state
+  std::vector<std::string> models_, text_models_;  // names; the latter of the text pipeline
+  mutable std::mutex mutex_;                       // guards the pointer, not the state
   std::shared_ptr<const KbState> state_;
 };
 

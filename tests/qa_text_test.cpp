@@ -144,6 +144,23 @@ TEST_CASE("text: an answer with its sentence and its place, in both languages, a
   CHECK(json["models"] == base::Json{"en-reader", "zh-reader"});
 }
 
+TEST_CASE("text: models that read are named only where there is something to read") {
+  const std::string text = "Moby-Dick was written by Herman Melville.";
+  Library nothing({}, finds({{"Herman Melville", 6.0}}));
+  CHECK(nothing.ask("Who wrote Moby-Dick?").models.empty());
+  Request request;
+  request.question = "Who wrote Moby-Dick?";
+  request.pipelines = {"text"};
+  CHECK(nothing.ask(request).models.empty());
+  reader::Document document;
+  document.id = "moby";
+  document.text = text;
+  Library books({document}, finds({{"Herman Melville", 6.0}}));
+  CHECK(books.ask(request).models == std::vector<std::string>{"en-reader"});
+  request.pipelines = {"kb"};
+  CHECK(books.ask(request).models.empty());
+}
+
 TEST_CASE("text: pages, divided words and Markdown keep the places of the original") {
   const std::string pages =
       "Head 1\n\nThe first page tells of the docu-\nment.\n\nfoot\n\fHead 2\n\n🙂 It was writ-\nten by Ada "
