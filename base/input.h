@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 
@@ -49,5 +50,8 @@ class LineReader {
   bool at_end_ = false;
   std::uint64_t line_number_ = 0;
 };
+
+// The fields of a line, at least one; empty ones stay.
+std::vector<std::string_view> split(std::string_view line, char separator);
 
 }  // namespace askbase::base

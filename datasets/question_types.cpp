@@ -9,16 +9,6 @@ namespace askbase::datasets {
 
 namespace {
 
-std::vector<std::string_view> split(std::string_view line, char at) {
-  std::vector<std::string_view> fields;
-  for (std::size_t begin = 0; begin <= line.size();) {
-    const std::size_t end = std::min(line.find(at, begin), line.size());
-    fields.push_back(line.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return fields;
-}
-
 // "HUM:ind", both parts of letters.
 bool is_label(std::string_view text) {
   const std::size_t colon = text.find(':');
@@ -47,7 +37,7 @@ base::Result<std::vector<TypedQuestion>> read_typed_questions(const std::filesys
     ASKBASE_ASSIGN(const bool more, lines.next(line));
     if (!more) break;
     if (!base::valid_utf8(line)) return bad("not UTF-8");
-    const std::vector<std::string_view> fields = split(line, '\t');
+    const std::vector<std::string_view> fields = base::split(line, '\t');
     if (lines.line_number() == 1 && fields.size() > 1) {
       const auto find = [&](std::string_view name) {
         return static_cast<std::size_t>(std::find(fields.begin(), fields.end(), name) - fields.begin());
