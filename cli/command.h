@@ -102,6 +102,7 @@ void add_train(const Command& askbase);  // and its models
 void add_embed(const Command& askbase);
 void add_model(const Command& askbase);  // import, list, info
 void add_eval(const Command& askbase);   // and its tasks
+void add_datasets(const Command& askbase);
 
 // The KB of the globals, to read or to change.
 base::Result<std::unique_ptr<kb::Store>> open_kb(const Globals& globals, kb::OpenMode mode);

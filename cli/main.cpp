@@ -143,6 +143,7 @@ int run(int argc, char** argv) {
   add_train(askbase);
   add_embed(askbase);
   add_eval(askbase);
+  add_datasets(askbase);
   add_model(askbase);
 
   try {

@@ -35,7 +35,7 @@ class CommandLine(Case):
         self.assertRegex(done.stdout, r"^askbase \d+\.\d+\.\d+\n$")
 
     def test_unknown_commands_are_named(self):
-        for word in ["adapt", "query", "datasets"]:
+        for word in ["adapt", "query"]:
             with self.subTest(word):
                 self.assertIn(f'no command "{word}"', self.refused(word, status=2))
         self.assertIn('did you mean "search"', self.refused("serach", "x", status=2))
