@@ -11,6 +11,7 @@ void add_eval(const Command& askbase) {
                                       "  askbase eval compare before.jsonl after.jsonl");
   command.needs_subcommand();
   add_eval_kbqa(command);
+  add_eval_mentions(command);
   add_eval_question_type(command);
   add_eval_retrieval(command);
   add_eval_compare(command);

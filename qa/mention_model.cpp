@@ -1,0 +1,188 @@
+#include "qa/mention_model.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "base/json.h"
+#include "base/text.h"
+
+namespace askbase::qa {
+
+namespace {
+
+using nn::Index;
+
+base::Result<Index> size_of(const base::Json& config, const char* name, Index least, Index most) {
+  const auto found = config.find(name);
+  if (found == config.end() || !found->is_number_integer() || *found < least || *found > most) {
+    return base::fail(base::ErrorCode::corrupt, "config.json: \"" + std::string(name) +
+                                                    "\" is no number from " + std::to_string(least) + " to " +
+                                                    std::to_string(most));
+  }
+  return found->get<Index>();
+}
+
+base::Result<double> share_of(const base::Json& config, const char* name) {
+  const auto found = config.find(name);
+  if (found == config.end() || !found->is_number() || *found < 0.0 || *found > 0.95) {
+    return base::fail(base::ErrorCode::corrupt,
+                      "config.json: \"" + std::string(name) + "\" is no number from 0 to 0.95");
+  }
+  return found->get<double>();
+}
+
+base::Result<MentionConfig> read_config(const base::Json& json) {
+  MentionConfig config;
+  const auto language = json.find("language");
+  if (language == json.end() || (*language != "en" && *language != "zh")) {
+    return base::fail(base::ErrorCode::corrupt, "config.json: \"language\" is neither \"en\" nor \"zh\"");
+  }
+  config.language = language->get<std::string>();
+  const auto learned = json.find("learn_words");
+  if (learned == json.end() || !learned->is_boolean()) {
+    return base::fail(base::ErrorCode::corrupt, "config.json: \"learn_words\" is neither true nor false");
+  }
+  config.learn_words = learned->get<bool>();
+  ASKBASE_ASSIGN(config.dimensions, size_of(json, "dimensions", 1, 1024));
+  ASKBASE_ASSIGN(config.own_words, size_of(json, "own_words", 0, 1 << 20));
+  ASKBASE_ASSIGN(config.own_dimensions, size_of(json, "own_dimensions", 1, 1024));
+  ASKBASE_ASSIGN(config.letter_dimensions, size_of(json, "letter_dimensions", 1, 1024));
+  ASKBASE_ASSIGN(config.filters, size_of(json, "filters", 1, 1024));
+  ASKBASE_ASSIGN(config.pair_rows, size_of(json, "pair_rows", 0, 1 << 20));
+  ASKBASE_ASSIGN(config.pair_dimensions, size_of(json, "pair_dimensions", 1, 1024));
+  ASKBASE_ASSIGN(config.hidden, size_of(json, "hidden", 1, 1024));
+  ASKBASE_ASSIGN(config.layers, size_of(json, "layers", 1, 8));
+  ASKBASE_ASSIGN(config.input_dropout, share_of(json, "input_dropout"));
+  ASKBASE_ASSIGN(config.output_dropout, share_of(json, "output_dropout"));
+  return config;
+}
+
+MentionConfig with_tables(MentionConfig config, Index words, Index letters) {
+  config.words = words;
+  config.first_learned = QuestionVocabulary::special;
+  config.letters = letters;
+  return config;
+}
+
+}  // namespace
+
+MentionModel::MentionModel(QuestionVocabulary vocabulary, LetterTable letters, MentionConfig config)
+    : vocabulary_(std::move(vocabulary)),
+      letters_(std::move(letters)),
+      network_(parameters_, with_tables(std::move(config), vocabulary_.size(), letters_.size())) {}
+
+base::Result<std::unique_ptr<MentionModel>> MentionModel::load(const std::filesystem::path& path) {
+  ASKBASE_ASSIGN(const nn::ModelFolder folder, nn::ModelFolder::open(path, kMentionTaggerKind));
+  ASKBASE_ASSIGN(const base::Json json, base::parse_json(folder.config()));
+  ASKBASE_ASSIGN(MentionConfig config, read_config(json));
+  ASKBASE_ASSIGN(const std::string words, folder.read("vocab.txt"));
+  ASKBASE_ASSIGN(QuestionVocabulary vocabulary, QuestionVocabulary::parse(words));
+  ASKBASE_ASSIGN(const std::string letters, folder.read("letters.txt"));
+  ASKBASE_ASSIGN(LetterTable table, LetterTable::parse(letters));
+  if (config.own_words > vocabulary.size()) {
+    return base::fail(base::ErrorCode::corrupt, "config.json: \"own_words\" is more than vocab.txt has");
+  }
+  auto model = std::make_unique<MentionModel>(std::move(vocabulary), std::move(table), std::move(config));
+  ASKBASE_TRY(folder.fill(model->parameters_));
+  return model;
+}
+
+std::string MentionModel::config_json() const {
+  const MentionConfig& config = network_.config();
+  return base::dump_json({{"language", config.language},
+                          {"learn_words", config.learn_words},
+                          {"dimensions", config.dimensions},
+                          {"own_words", config.own_words},
+                          {"own_dimensions", config.own_dimensions},
+                          {"letter_dimensions", config.letter_dimensions},
+                          {"filters", config.filters},
+                          {"pair_rows", config.pair_rows},
+                          {"pair_dimensions", config.pair_dimensions},
+                          {"hidden", config.hidden},
+                          {"layers", config.layers},
+                          {"input_dropout", config.input_dropout},
+                          {"output_dropout", config.output_dropout}});
+}
+
+base::Status MentionModel::save(const std::filesystem::path& folder, std::string card) const {
+  nn::ModelToSave save;
+  save.kind = kMentionTaggerKind;
+  save.config = config_json();
+  save.files = {{.name = "vocab.txt", .content = vocabulary_.text(), .vocabulary = true},
+                {.name = "letters.txt", .content = letters_.text(), .vocabulary = true},
+                {.name = "README.md", .content = std::move(card), .vocabulary = false}};
+  save.storage = nn::Storage::fp16;
+  save.small = nn::Storage::fp16;
+  save.storage_of = [](const std::string& name) {
+    return name == "words.weight" || name == "own.weight" || name == "pairs.weight" ? nn::Storage::int8
+                                                                                    : nn::Storage::fp16;
+  };
+  return nn::save_model(folder, save, parameters_);
+}
+
+MentionText MentionModel::text_of(const std::vector<base::Token>& tokens) const {
+  MentionText text;
+  const bool pairs = network_.config().pair_rows > 0;
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const base::Token& token = tokens[i];
+    // A Traditional character is found by its key, which is a Simplified one.
+    const std::string folded = token.kind == base::TokenKind::han ? token.key : base::fold_case(token.text);
+    std::int32_t row = vocabulary_.row(folded);
+    if (row < QuestionVocabulary::special && !token.key.empty() && token.key != folded) {
+      row = vocabulary_.row(token.key);
+    }
+    text.words.push_back(row);
+    if (pairs) text.keys.push_back(token.key.empty() ? folded : token.key);
+    std::u32string letters = base::to_code_points(token.text);
+    if (letters.size() > MentionText::most_letters) letters.resize(MentionText::most_letters);
+    text.letters.push_back(std::move(letters));
+    text.kinds.push_back(token.kind);
+    text.joined.push_back(i > 0 && tokens[i - 1].end == token.begin ? 1 : 0);
+  }
+  return text;
+}
+
+void MentionModel::clear(Cache& cache) const {
+  cache.sentences.clear();
+  cache.words.clear();
+  cache.own.clear();
+  cache.pairs.clear();
+  cache.shapes.clear();
+  cache.spellings.clear();
+  cache.spelled.clear();
+  cache.letters.clear();
+  cache.known_spellings.clear();
+}
+
+void MentionModel::add(const MentionText& text, const Reading& reading, Cache& cache) const {
+  const MentionConfig& config = network_.config();
+  const std::size_t n = std::min(text.size(), reading.tokens);
+  for (std::size_t i = 0; i < n; ++i) {
+    const bool hidden = !reading.hidden.empty() && reading.hidden[i] != 0;
+    const std::int32_t word = hidden ? QuestionVocabulary::unknown : text.words[i];
+    cache.words.push_back(word);
+    if (config.own_words > 0) cache.own.push_back(word < config.own_words ? word : 0);
+    if (config.pair_rows > 0) {
+      const auto rows = static_cast<std::int32_t>(config.pair_rows);
+      cache.pairs.push_back(pair_row(i > 0 ? text.keys[i - 1] : "", text.keys[i], rows));
+      cache.pairs.push_back(pair_row(text.keys[i], i + 1 < n ? text.keys[i + 1] : "", rows));
+    }
+    const bool in_mention = i >= reading.mention.first && i < reading.mention.last;
+    std::u32string letters = reading.casing == Casing::as_written
+                                 ? text.letters[i]
+                                 : cased(text.letters[i], reading.casing, in_mention,
+                                         (reading.casing == Casing::title_mention && i == 0) ||
+                                             (in_mention && i == reading.mention.first));
+    cache.shapes.push_back(shape_of(letters, text.kinds[i], i == 0, text.joined[i] != 0));
+    const auto [known, added] = cache.known_spellings.try_emplace(
+        std::move(letters), static_cast<Index>(cache.known_spellings.size()));
+    if (added) {
+      cache.spelled.add(static_cast<Index>(known->first.size()));
+      for (const char32_t letter : known->first) cache.letters.push_back(letters_.row(letter));
+    }
+    cache.spellings.push_back(known->second);
+  }
+  cache.sentences.add(static_cast<Index>(n));
+}
+
+}  // namespace askbase::qa
