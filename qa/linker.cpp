@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::size_t max_span_units = 24;  // of Han characters or words, in one name
 constexpr std::size_t max_mentions = 16;
+constexpr float least_tagged = 0.1F;  // mentions that a tagger finds so probable stay beyond that number
 constexpr float alias_score = 0.97F;
 constexpr float remark_score = 0.92F;     // of a name with a further remark in brackets
 constexpr float adjective_score = 0.85F;  // "African" for Africa
@@ -28,18 +29,24 @@ base::Result<Links> Linking::run() {
   ASKBASE_TRY(find_numbers_in_words());
   mend_words();
   ASKBASE_TRY(find_misspelt_names());
+  ASKBASE_TRY(find_tagged_names());
   ASKBASE_TRY(apply_pins());
+  for (Mention& mention : links_.mentions) mention.tagged = tagged(mention.first, mention.last);
   std::stable_sort(links_.mentions.begin(), links_.mentions.end(), [](const Mention& a, const Mention& b) {
     if (a.weak != b.weak) return b.weak;
     return a.length() > b.length();
   });
-  if (links_.mentions.size() > max_mentions) links_.mentions.resize(max_mentions);
+  std::size_t kept = 0;
+  std::erase_if(links_.mentions, [&](const Mention& mention) {
+    return ++kept > max_mentions && mention.tagged < least_tagged;
+  });
   for (Mention& mention : links_.mentions) {
     for (Candidate& candidate : mention.candidates) {
       ASKBASE_ASSIGN(candidate.types, types_of(view_, lexicon_, candidate.entity));
     }
   }
   find_unknown_names();
+  find_tagged_unknown_names();
   return std::move(links_);
 }
 
@@ -159,7 +166,9 @@ void Linking::add_candidate(Mention& mention, const kb::EntityMatch& match) {
   const auto known =
       std::find_if(mention.candidates.begin(), mention.candidates.end(),
                    [&](const Candidate& candidate) { return candidate.entity == match.entity; });
-  if (known != mention.candidates.end() || mention.candidates.size() >= max_candidates) return;
+  if (known != mention.candidates.end() || mention.candidates.size() >= options_.max_candidates) {
+    return;
+  }
   Candidate candidate;
   candidate.entity = match.entity;
   candidate.name = match.name.text;
@@ -254,16 +263,23 @@ namespace {
 
 class LexicalLinker : public EntityLinker {
  public:
+  explicit LexicalLinker(const LinkOptions& options) : options_(options) {}
+
   base::Result<Links> link(Question& question, const kb::View& view, const Lexicon& lexicon,
                            const std::map<std::string, kb::TermId>& pins,
                            const Deadline& deadline) const override {
-    return Linking(question, view, lexicon, pins, deadline).run();
+    return Linking(question, view, lexicon, pins, deadline, options_).run();
   }
+
+ private:
+  LinkOptions options_;
 };
 
 }  // namespace
 
-std::unique_ptr<EntityLinker> make_lexical_linker() { return std::make_unique<LexicalLinker>(); }
+std::unique_ptr<EntityLinker> make_lexical_linker(const LinkOptions& options) {
+  return std::make_unique<LexicalLinker>(options);
+}
 
 base::Result<std::vector<kb::TermId>> types_of(const kb::View& view, const Lexicon& lexicon,
                                                kb::TermId entity) {

@@ -39,12 +39,15 @@ struct Mention {
   std::vector<kb::TermId> values;     // literals of the KB that are written so
   bool exact = true;                  // some name is exactly this
   bool weak = false;                  // a common word that happens to be a name, too
+  float tagged =
+      0;  // that these very words name what the question is about, as the tagger sees it; Links::tagged
   std::size_t length() const { return last - first; }
 };
 
 struct Links {
   std::vector<Mention> mentions;                             // longest first
   std::vector<std::pair<std::size_t, std::size_t>> unknown;  // units that look like names the KB has not
+  bool tagged = false;  // a tagger looked: Mention::tagged says something
 };
 
 class EntityLinker {
@@ -57,7 +60,14 @@ class EntityLinker {
                                    const Deadline& deadline) const = 0;
 };
 
-std::unique_ptr<EntityLinker> make_lexical_linker();
+struct LinkOptions {
+  std::size_t max_candidates = 10;  // entities of one mention; those that fit best
+  // Also entities whose names only hold the mention's words, or begin with it: for finding the entity among
+  // many rather than for answering at once.
+  bool parts_of_names = false;
+};
+
+std::unique_ptr<EntityLinker> make_lexical_linker(const LinkOptions& options = {});
 
 // Classes of an entity with their ancestors. Errors: corrupt, io.
 base::Result<std::vector<kb::TermId>> types_of(const kb::View& view, const Lexicon& lexicon,

@@ -13,7 +13,6 @@ constexpr std::size_t max_fuzzy_calls = 8;  // searches for misspelt names in on
 constexpr float edit_cost = 1.5F;           // of one edit, over the length of the name
 constexpr float first_letter_cost = 0.2F;
 constexpr float same_sound_share = 0.4F;  // of the cost, when the characters sound the same
-constexpr float least_slip_score = 0.6F;  // below it a misspelt name is none
 
 }  // namespace
 
@@ -111,7 +110,7 @@ base::Status Linking::find_misspelt_names() {
 base::Result<std::vector<kb::EntityMatch>> Linking::names_near(const Span& span,
                                                                const std::string& key) const {
   if (!units()[span.first].han || span.second - span.first > 2) {
-    return kb::find_fuzzy(view_, key, max_candidates);
+    return kb::find_fuzzy(view_, key, options_.max_candidates);
   }
   // Two characters are too few for edits in general; another character of the same sound is still a slip.
   std::vector<kb::EntityMatch> out;

@@ -9,10 +9,17 @@
 
 #include "kb/entity_index.h"
 #include "qa/linker.h"
+#include "qa/mention_tagger.h"
 
 namespace askbase::qa {
 
-inline constexpr std::size_t max_candidates = 10;  // entities kept for one mention
+inline constexpr float least_slip_score = 0.6F;  // below it a misspelt name is none
+
+// Units that a tagger takes for a mention.
+struct TaggedUnits {
+  std::size_t first = 0, last = 0;
+  float probability = 0;
+};
 
 // In [0, 1], from how many facts are known.
 float prominence_of(std::uint32_t facts);
@@ -22,8 +29,17 @@ class Linking {
   using Span = std::pair<std::size_t, std::size_t>;  // units
 
   Linking(Question& question, const kb::View& view, const Lexicon& lexicon,
-          const std::map<std::string, kb::TermId>& pins, const Deadline& deadline)
-      : question_(question), view_(view), lexicon_(lexicon), pins_(pins), deadline_(deadline) {}
+          const std::map<std::string, kb::TermId>& pins, const Deadline& deadline,
+          const LinkOptions& options = {})
+      : question_(question),
+        view_(view),
+        lexicon_(lexicon),
+        pins_(pins),
+        deadline_(deadline),
+        options_(options) {}
+
+  // What a tagger says of the question, before run().
+  void set_tags(const MentionTags& tags);
 
   base::Result<Links> run();
 
@@ -99,6 +115,13 @@ class Linking {
   std::vector<Span> sub_spans(std::size_t first, std::size_t last,
                               const std::vector<std::uint8_t>& strange) const;
 
+  // Names for what the tagger found and exact search did not: common words, slips, parts of names.
+  base::Status find_tagged_names();
+  base::Status look_up_tagged(Mention& mention, bool exactly);
+  float tagged(std::size_t first, std::size_t last) const;
+  // Tagged spans that nothing in the KB is called.
+  void find_tagged_unknown_names();
+
   base::Status apply_pins();
 
   // Capitalised words inside the sentence, and unknown words, that no mention covers.
@@ -109,6 +132,8 @@ class Linking {
   const Lexicon& lexicon_;
   const std::map<std::string, kb::TermId>& pins_;
   const Deadline& deadline_;
+  const LinkOptions options_;
+  std::vector<TaggedUnits> tags_;  // the most probable first
   Links links_;
 };
 
