@@ -16,6 +16,7 @@ void add_train(const Command& askbase) {
   add_train_reader(command);
   add_train_tagger(command);
   add_train_encoder(command);
+  add_train_memory(command);
 }
 
 }  // namespace askbase::cli

@@ -17,6 +17,7 @@ void add_train_matcher(const Command& train);
 void add_train_reader(const Command& train);
 void add_train_tagger(const Command& train);
 void add_train_encoder(const Command& train);
+void add_train_memory(const Command& train);
 
 // The encoder to start from: a model folder of ours, or one of Hugging Face. Errors: those of
 // reader::BertModel.

@@ -72,7 +72,7 @@ struct MemorySlot {
 struct MemoryReading {
   std::vector<float> scores;     // of each slot; trained so that the right one leads by a margin of 1
   std::vector<float> attention;  // of each slot at the end, over all mentions: the softmax of the scores
-  std::vector<std::vector<float>> hops;  // the attention of each hop before, in each mention's slots
+  std::vector<std::vector<float>> hops;              // of each hop: its attention to each slot
   std::vector<std::pair<std::string, float>> words;  // of the first mention's question, and their weight
 };
 
@@ -86,7 +86,7 @@ class FactMemory {
   virtual const std::string& language() const = 0;  // "en", "zh"
   // One to three steps; others are a programmer error.
   virtual MemoryKey encode(std::span<const MemoryStep> path) const = 0;
-  // question: valid UTF-8; words beyond the first 128 are not read. A mention outside the question, a slot
+  // question: valid UTF-8; words beyond the first 80 are not read. A mention outside the question, a slot
   // with no key or of a mention that is not there: programmer errors. Without slots everything but the words
   // is empty.
   virtual MemoryReading read(std::string_view question, std::span<const MemoryMention> mentions,
