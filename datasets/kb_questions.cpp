@@ -140,7 +140,7 @@ base::Result<std::vector<KbQuestion>> read_kb_questions(const std::vector<std::f
 }
 
 base::Status read_named_facts(const std::filesystem::path& path,
-                              const std::function<bool(const NamedFact&)>& sink) {
+                              const std::function<bool(const NamedFact&)>& sink, bool skip_incomplete) {
   ASKBASE_ASSIGN(Lines lines, Lines::open(path));
   std::string_view line;
   for (;;) {
@@ -148,7 +148,9 @@ base::Status read_named_facts(const std::filesystem::path& path,
     if (!more) return {};
     if (line.empty()) continue;
     const auto fields = base::split(line, '\t');
-    if (fields.size() != 3 || fields[0].empty() || fields[1].empty() || fields[2].empty()) {
+    const bool incomplete = std::any_of(fields.begin(), fields.end(), [](auto field) { return field.empty(); });
+    if (fields.size() == 3 && incomplete && skip_incomplete) continue;
+    if (fields.size() != 3 || incomplete) {
       return lines.bad("not three fields", "a fact is a line: subject TAB relation TAB object");
     }
     if (!sink({std::string(fields[0]), std::string(fields[1]), std::string(fields[2])})) return {};

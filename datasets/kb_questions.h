@@ -51,9 +51,10 @@ struct NamedFact {
   std::string subject, relation, object;
   auto operator<=>(const NamedFact&) const = default;
 };
-// Blank lines are skipped. sink: false stops the reading.
+// Blank lines are skipped, and where skip_incomplete says so lines with an empty field. sink: false stops the
+// reading.
 base::Status read_named_facts(const std::filesystem::path& path,
-                              const std::function<bool(const NamedFact&)>& sink);
+                              const std::function<bool(const NamedFact&)>& sink, bool skip_incomplete = false);
 
 struct EntityName {
   std::string id, lang, name, kind, sources;  // kind: "label", "alias", "mention", "description" ...

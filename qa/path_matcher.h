@@ -49,12 +49,13 @@ struct EncodedPaths {
 
   std::vector<std::uint32_t> first = {
       0};                     // path i: rows [first[i], first[i + 1]), a row each way of saying it
+  std::vector<char> silent;   // whether path i has no text
   nn::Matrix<float> vectors;  // (rows, width)
   nn::Matrix<float> words;    // (different words, dimensions), of length 1
   std::vector<std::uint32_t> word_first = {0};  // row r: its words [word_first[r], word_first[r + 1])
   std::vector<std::uint32_t> word;              // rows of `words`
   std::vector<float> weight;                    // of each of these in its row; they sum to 1
-  std::vector<nn::Matrix<float>> aspects;       // answer type, answer context: (paths, width); zeros: none
+  std::vector<nn::Matrix<float>> aspects;       // answer type, answer context: (rows, width); zeros: none
 };
 
 // A question as the network sees it. Belongs to the model that made it; immutable afterwards.
@@ -92,8 +93,9 @@ class PathMatcher {
   // paths 3 or more is a clear difference. A path with several texts has the score of the best one. A
   // question without words scores 0 everywhere.
   struct Scratch {
-    nn::Matrix<float> vectors, attended, similarity;
-    std::vector<float> row_scores, weights;
+    std::vector<std::uint32_t> rows;
+    std::vector<float> row_scores;
+    std::shared_ptr<void> cache;  // of the network
   };
   virtual void score(const MatchQuestion& question, const EncodedPaths& encoded,
                      std::span<const std::uint32_t> which, std::span<float> scores,

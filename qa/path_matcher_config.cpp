@@ -1,0 +1,62 @@
+#include "qa/path_matcher_config.h"
+
+#include "base/json.h"
+
+namespace askbase::qa {
+
+namespace {
+
+using base::Json;
+
+tl::unexpected<base::Error> wrong(const std::string& name, const std::string& what) {
+  return base::fail(base::ErrorCode::corrupt, "config.json: \"" + name + "\" is no " + what);
+}
+
+base::Result<nn::Index> number(const Json& config, const char* name, nn::Index least, nn::Index most) {
+  const auto found = config.find(name);
+  if (found == config.end() || !found->is_number_integer() || *found < least || *found > most) {
+    return wrong(name, "number from " + std::to_string(least) + " to " + std::to_string(most));
+  }
+  return found->get<nn::Index>();
+}
+
+base::Result<std::string> text_of(const Json& config, const char* name) {
+  const auto found = config.find(name);
+  if (found == config.end() || !found->is_string()) return wrong(name, "text");
+  return found->get<std::string>();
+}
+
+}  // namespace
+
+base::Result<PathMatcherConfig> parse_path_matcher_config(const std::string& text) {
+  ASKBASE_ASSIGN(const Json json, base::parse_json(text));
+  PathMatcherConfig config;
+  ASKBASE_ASSIGN(config.language, text_of(json, "language"));
+  if (config.language != "en" && config.language != "zh") return wrong("language", "\"en\" or \"zh\"");
+  ASKBASE_ASSIGN(config.dimensions, number(json, "dimensions", 1, 1024));
+  ASKBASE_ASSIGN(config.hidden, number(json, "hidden", 1, 1024));
+  ASKBASE_ASSIGN(config.buckets, number(json, "buckets", 1, 1 << 22));
+  ASKBASE_ASSIGN(config.aspects, number(json, "aspects", 0, 2));
+  const auto alignment = json.find("alignment");
+  if (alignment == json.end() || !alignment->is_boolean()) return wrong("alignment", "true or false");
+  config.alignment = alignment->get<bool>();
+  ASKBASE_ASSIGN(config.attention, text_of(json, "attention"));
+  if (const auto attention = path_attention(config); !attention) {
+    return base::fail(base::ErrorCode::corrupt, "config.json: " + attention.error().message);
+  }
+  return config;
+}
+
+std::string path_matcher_config_text(const PathMatcherConfig& config) {
+  return base::dump_json({{"language", config.language},
+                          {"dimensions", config.dimensions},
+                          {"hidden", config.hidden},
+                          {"buckets", config.buckets},
+                          {"attention", config.attention},
+                          {"alignment", config.alignment},
+                          {"aspects", config.aspects},
+                          {"word_dropout", config.word_dropout},
+                          {"state_dropout", config.state_dropout}});
+}
+
+}  // namespace askbase::qa
