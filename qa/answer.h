@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,12 +15,15 @@
 
 namespace askbase::qa {
 
+struct Findings;
+
 // One question as asked.
 struct Request {
   std::string question;                           // UTF-8, validated by the caller
   base::Language lang = base::Language::unknown;  // unknown: told from the text
   int top = 5;                                    // answers wanted at most (list members are not answers)
   bool explain = false;                           // fill Response::trace
+  bool findings = false;                          // fill Response::findings
   double min_confidence = -1;                     // below it: reason low_confidence; negative: the default
   std::chrono::milliseconds timeout{5000};        // checked between stages and inside long scans
   std::vector<std::string> pipelines;             // empty: all
@@ -113,6 +117,9 @@ struct Response {
   std::uint64_t kb_version = 0;
   std::vector<std::string> models;  // learned models that could have a part in the answer
   std::string trace;                // JSON object, only with Request::explain
+  // What answering from facts considered (qa/findings.h), only with Request::findings; null where it was not
+  // reached.
+  std::shared_ptr<const Findings> findings;
 };
 
 // The response as the JSON object of POST /api/v1/ask (docs/http.md); used by the command line too.

@@ -141,6 +141,7 @@ class EngineImpl : public Engine {
     std::stable_sort(response.answers.begin(), response.answers.end(),
                      [](const Answer& a, const Answer& b) { return a.confidence > b.confidence; });
     merge_trace(std::move(outcome.trace), pipeline, response.trace);
+    if (outcome.findings) response.findings = std::move(outcome.findings);
     if (!response.answers.empty()) {
       response.reason = Reason::none;
       response.reason_sentence.clear();

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "kb/entity_index.h"
 #include "qa/choice.h"
+#include "qa/findings.h"
 #include "qa/linker.h"
 #include "qa/pipeline.h"
 #include "qa/reading.h"
@@ -81,6 +82,10 @@ class KbPipeline : public Pipeline {
     clock.lap("ranking");
     if (request.explain) {
       ASKBASE_ASSIGN(outcome.trace, make_trace(context, readings));
+    }
+    if (request.findings) {
+      ASKBASE_ASSIGN(Findings findings, make_findings(context, readings));
+      outcome.findings = std::make_shared<const Findings>(std::move(findings));
     }
     if (deadline.passed()) {
       decline(outcome, wording, Reason::timeout);

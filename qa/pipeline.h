@@ -32,7 +32,8 @@ struct Outcome {
   std::vector<std::string> alternatives;
   std::vector<Ambiguity> ambiguous;
   std::vector<Timing> timings;
-  std::string trace;  // JSON object, only when asked for
+  std::string trace;                         // JSON object, only when asked for
+  std::shared_ptr<const Findings> findings;  // the same
 };
 
 // Writes down how long each stage took.
