@@ -14,25 +14,20 @@ namespace askbase::cli {
 
 namespace {
 
-constexpr std::size_t longest_name = 24;  // tokens
-
-struct Mention {
-  kb::TermId entity;
-  std::size_t begin = 0, end = 0;  // tokens of the question
-  std::size_t length = 0;          // code points
-};
+constexpr std::size_t longest_name_tokens = 24;
 
 std::string span_text(const std::string& question, const std::vector<base::Token>& tokens, std::size_t begin,
                       std::size_t end) {
   return question.substr(tokens[begin].begin_byte, tokens[end - 1].end_byte - tokens[begin].begin_byte);
 }
 
-// The longest span that is a name, the first of several; names of one entity count as they score.
-base::Result<std::optional<Mention>> longest_mention(const kb::View& view, const std::string& question,
-                                                     const std::vector<base::Token>& tokens) {
-  std::optional<Mention> best;
+}  // namespace
+
+base::Result<std::optional<LongestName>> longest_name(const kb::View& view, const std::string& question,
+                                                      const std::vector<base::Token>& tokens) {
+  std::optional<LongestName> best;
   for (std::size_t begin = 0; begin < tokens.size(); ++begin) {
-    for (std::size_t end = begin + 1; end <= std::min(tokens.size(), begin + longest_name); ++end) {
+    for (std::size_t end = begin + 1; end <= std::min(tokens.size(), begin + longest_name_tokens); ++end) {
       const std::string text = span_text(question, tokens, begin, end);
       const std::string key = base::match_key(text);
       if (key.empty()) continue;
@@ -40,14 +35,12 @@ base::Result<std::optional<Mention>> longest_mention(const kb::View& view, const
       if (!goes_on) break;
       const std::size_t length = tokens[end - 1].end - tokens[begin].begin;
       if (best && length <= best->length) continue;
-      ASKBASE_ASSIGN(const auto matches, kb::find_exact(view, text));
-      if (!matches.empty()) best = Mention{matches.front().entity, begin, end, length};
+      ASKBASE_ASSIGN(auto matches, kb::find_exact(view, text));
+      if (!matches.empty()) best = LongestName{std::move(matches), text, begin, end, length};
     }
   }
   return best;
 }
-
-}  // namespace
 
 base::Result<datasets::PredictedValue> predicted_value(const kb::View& view, const kb::Term& term,
                                                        const std::string& shown) {
@@ -72,7 +65,7 @@ base::Result<datasets::Prediction> baseline_answer(const kb::View& view, const s
   datasets::Prediction prediction;
   prediction.reason = "entity_unknown";
   const std::vector<base::Token> tokens = base::tokenize_characters(question);
-  ASKBASE_ASSIGN(const std::optional<Mention> mention, longest_mention(view, question, tokens));
+  ASKBASE_ASSIGN(const std::optional<LongestName> mention, longest_name(view, question, tokens));
   if (!mention) return prediction;
 
   std::set<std::string> rest;
@@ -81,11 +74,11 @@ base::Result<datasets::Prediction> baseline_answer(const kb::View& view, const s
     if (!inside && !tokens[i].key.empty()) rest.insert(tokens[i].key);
   }
   std::map<kb::TermId, std::vector<kb::TermId>> objects;  // by predicate
-  ASKBASE_TRY(
-      view.match({.subject = mention->entity, .predicate = {}, .object = {}}, [&](const kb::Triple& triple) {
-        objects[triple.predicate].push_back(triple.object);
-        return true;
-      }));
+  ASKBASE_TRY(view.match({.subject = mention->matches.front().entity, .predicate = {}, .object = {}},
+                         [&](const kb::Triple& triple) {
+                           objects[triple.predicate].push_back(triple.object);
+                           return true;
+                         }));
   double best_score = 0;
   const std::vector<kb::TermId>* best = nullptr;
   for (const auto& [predicate, values] : objects) {

@@ -6,10 +6,14 @@
 // only the KB's name lookup.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "base/tokenize.h"
 #include "datasets/judge.h"
+#include "kb/entity_index.h"
 #include "kb/store.h"
 
 namespace askbase::cli {
@@ -17,6 +21,17 @@ namespace askbase::cli {
 // The values that stand for a term among predictions: an entity with all its names, a literal with its form.
 base::Result<datasets::PredictedValue> predicted_value(const kb::View& view, const kb::Term& term,
                                                        const std::string& shown);
+
+// The longest span of the question that is a name of the KB, the first of several.
+struct LongestName {
+  std::vector<kb::EntityMatch> matches;  // best first, at least one
+  std::string text;
+  std::size_t begin = 0, end = 0;  // tokens of the question
+  std::size_t length = 0;          // code points
+};
+// tokens: base::tokenize_characters(question). Nothing when no span is a name. Errors: corrupt, io.
+base::Result<std::optional<LongestName>> longest_name(const kb::View& view, const std::string& question,
+                                                      const std::vector<base::Token>& tokens);
 
 // Thread-safe. An empty prediction is a declined question.
 base::Result<datasets::Prediction> baseline_answer(const kb::View& view, const std::string& question,

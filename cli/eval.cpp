@@ -15,6 +15,7 @@ void add_eval(const Command& askbase) {
   add_eval_question_type(command);
   add_eval_relation_detection(command);
   add_eval_retrieval(command);
+  add_eval_simplequestions(command);
   add_eval_compare(command);
   add_eval_link_prediction(command);
   add_eval_squad(command);

@@ -12,6 +12,7 @@ void add_eval_mentions(const Command& eval);
 void add_eval_question_type(const Command& eval);
 void add_eval_relation_detection(const Command& eval);
 void add_eval_retrieval(const Command& eval);
+void add_eval_simplequestions(const Command& eval);
 void add_eval_squad(const Command& eval);
 
 }  // namespace askbase::cli

@@ -4,10 +4,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "datasets/kb_questions.h"
+#include "kb/store.h"
 #include "qa/fact_memory_training.h"
 
 namespace askbase::cli {
@@ -37,6 +40,12 @@ struct MemoryQuestions {
 // those of the store and of reading questions; bad_input without a training question.
 base::Result<MemoryQuestions> read_memory_questions(const std::vector<MemorySource>& sources,
                                                     const MemoryDataOptions& options);
+
+// Where the topic is named in the question: by what the data calls the mention, or by the longest of the
+// topic's names that stands in it. Errors: corrupt, io.
+base::Result<std::optional<qa::MemoryMention>> mention_place(const kb::View& view,
+                                                             const datasets::KbQuestion& question,
+                                                             kb::TermId topic);
 
 // Words of training questions (twice or more) and of predicates, and the `most_frequent` first ones of the
 // file of vectors; without a file `dimensions` numbers each, unknown. Errors: those of reading vectors.

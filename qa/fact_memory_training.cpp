@@ -1,8 +1,8 @@
 #include "qa/fact_memory_training.h"
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 
 #include "base/json.h"
@@ -13,6 +13,7 @@
 #include "nn/trainer.h"
 #include "qa/memory_network.h"
 #include "qa/memory_text.h"
+#include "qa/path_text.h"
 
 namespace askbase::qa {
 
@@ -32,6 +33,46 @@ std::string mention_text(const MemoryExample& example) {
                     begin = std::min<std::size_t>(example.mention.begin, end);
   return example.question.substr(places.byte(begin), places.byte(end) - places.byte(begin));
 }
+
+// Predicates that read the same cannot be told apart: the first of them stands for all. By path.
+std::vector<std::uint32_t> groups_of(const std::vector<MemoryPredicate>& predicates) {
+  std::vector<std::uint32_t> groups;
+  std::map<std::vector<std::string>, std::uint32_t> first;
+  for (std::uint32_t p = 0; p < predicates.size(); ++p) {
+    std::vector<std::string> words = path_words(predicates[p].name);
+    words.emplace_back();
+    for (std::string& word : path_words(predicates[p].context)) words.push_back(std::move(word));
+    const std::uint32_t group = first.emplace(std::move(words), p).first->second;
+    groups.push_back(2 * group);
+    groups.push_back(2 * group + 1);
+  }
+  return groups;
+}
+
+// Of each path its knowledge base.
+std::vector<std::uint32_t> sources_of(const MemoryData& data) {
+  std::vector<std::uint32_t> sources;
+  for (std::uint32_t p = 0; p < data.predicates.size(); ++p) {
+    const auto& first = data.first_predicates;
+    const auto source =
+        static_cast<std::uint32_t>(std::upper_bound(first.begin(), first.end(), p) - first.begin());
+    sources.push_back(source);
+    sources.push_back(source);
+  }
+  return sources;
+}
+
+// Whether two paths may compete: of one knowledge base, and read differently.
+class Rivals {
+ public:
+  explicit Rivals(const MemoryData& data) : groups_(groups_of(data.predicates)), sources_(sources_of(data)) {}
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    return sources_[a] == sources_[b] && groups_[a] != groups_[b];
+  }
+
+ private:
+  std::vector<std::uint32_t> groups_, sources_;
+};
 
 // An example as rows.
 struct Prepared {
@@ -111,11 +152,12 @@ struct Verdicts {
 class Task : public nn::TrainingTask<float> {
  public:
   Task(const Network& network, const std::vector<MemoryPredicateBags>& predicates,
-       std::vector<std::uint32_t> relations, std::vector<Prepared> train, std::vector<Prepared> valid,
-       std::string fingerprint, std::size_t negatives)
+       std::vector<std::uint32_t> relations, Rivals rivals, std::vector<Prepared> train,
+       std::vector<Prepared> valid, std::string fingerprint, std::size_t negatives)
       : network_(network),
         predicates_(predicates),
         relations_(std::move(relations)),
+        rivals_(std::move(rivals)),
         train_(std::move(train)),
         valid_(std::move(valid)),
         fingerprint_(std::move(fingerprint)),
@@ -151,7 +193,9 @@ class Task : public nn::TrainingTask<float> {
       const Prepared& example = train_[static_cast<std::size_t>(shard.examples[e])];
       fill(example, readings[e], key_of);
       for (const std::uint32_t path : wrong) {
-        if (std::binary_search(example.own.begin(), example.own.end(), path)) continue;
+        if (std::binary_search(example.own.begin(), example.own.end(), path) ||
+            !rivals_(path, example.slots[0].path))
+          continue;
         readings[e].slots.push_back({key_of(path), 0, example.slots[0].features});
       }
     }
@@ -241,7 +285,8 @@ class Task : public nn::TrainingTask<float> {
     fill(example, all, same);
     all.slots.resize(1);
     for (const std::uint32_t path : relations_) {
-      if (path != example.slots[0].path) all.slots.push_back({same(path), 0, example.slots[0].features});
+      if (!rivals_(path, example.slots[0].path)) continue;
+      all.slots.push_back({same(path), 0, example.slots[0].features});
     }
     network_.read(p, all, key, value, {});
     verdicts.relation = leads(all.scores, all.scores.size());
@@ -251,6 +296,7 @@ class Task : public nn::TrainingTask<float> {
   const Network& network_;
   const std::vector<MemoryPredicateBags>& predicates_;
   std::vector<std::uint32_t> relations_;
+  Rivals rivals_;
   std::vector<Prepared> train_, valid_;
   std::string fingerprint_;
   std::size_t negatives_;
@@ -307,7 +353,7 @@ base::Result<TrainedMemory> train_memory(const MemoryData& data, const MemoryWor
     predicates.push_back(vocabulary.predicate(predicate));
   ASKBASE_ASSIGN(std::vector<Prepared> train, prepare(data.train, vocabulary));
   ASKBASE_ASSIGN(std::vector<Prepared> valid, prepare(data.valid, vocabulary));
-  Task task(network, predicates, relations_of(data), std::move(train), std::move(valid),
+  Task task(network, predicates, relations_of(data), Rivals(data), std::move(train), std::move(valid),
             fingerprint_of(data, model.config, model.vocabulary), options.negatives);
   nn::TrainerConfig trainer;
   trainer.name = "fact-memory";
@@ -367,6 +413,7 @@ MemoryVerdicts judge_memory(const FactMemory& memory, const MemoryData& data,
     }
   }
   const std::vector<std::uint32_t> relations = relations_of(data);
+  const Rivals rivals(data);
   MemoryVerdicts out;
   out.both.assign(examples.size(), 0);
   out.relation = out.own = out.both;
@@ -396,7 +443,7 @@ MemoryVerdicts judge_memory(const FactMemory& memory, const MemoryData& data,
       if (&candidate == &right) own = slots.size();
     }
     for (const std::uint32_t path : relations) {
-      if (path != example.path) add(all, right, path);
+      if (rivals(path, example.path)) add(all, right, path);
     }
     const MemoryReading reading = memory.read(example.question, {&example.mention, 1}, slots);
     out.both[i] = leads(reading, slots.size());

@@ -31,6 +31,9 @@ struct MemoryExample {
 
 struct MemoryData {
   std::vector<MemoryPredicate> predicates;
+  // Where the predicates of each knowledge base begin; empty: all are of one. Those of different ones do not
+  // compete: two of them may mean the same.
+  std::vector<std::uint32_t> first_predicates;
   std::vector<MemoryExample> train, valid;
 };
 
@@ -63,7 +66,8 @@ struct MemoryTraining {
 // On the validation examples.
 struct MemoryFigures {
   double both = 0;      // share with the right candidate and path before all others
-  double relation = 0;  // with the right path before all paths of the data, given the right candidate
+  double relation = 0;  // with the right path before all paths of its KB, given the right candidate;
+                        // predicates that read the same count as one
   double own = 0;       // with the right path before the right candidate's others
 };
 

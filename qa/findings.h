@@ -16,7 +16,8 @@ struct Context;
 struct Reading;
 
 struct FoundCandidate {
-  std::string id;  // IRI
+  std::string id;    // IRI
+  std::string name;  // the one that fits the mention
   double score = 0;
   std::uint32_t facts = 0;
 };
