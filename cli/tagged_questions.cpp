@@ -68,10 +68,13 @@ base::Status TopicNames::read_names(const std::string& path) {
 
 base::Status TopicNames::read_subjects(const std::string& path) {
   std::unordered_set<std::string> seen;
-  return datasets::read_named_facts(path, [&](const datasets::NamedFact& fact) {
-    if (seen.insert(fact.subject).second) add(fact.subject, fact.subject);
-    return true;
-  });
+  return datasets::read_named_facts(
+      path,
+      [&](const datasets::NamedFact& fact) {
+        if (seen.insert(fact.subject).second) add(fact.subject, fact.subject);
+        return true;
+      },
+      true);
 }
 
 const std::vector<std::string>& TopicNames::of(const std::string& id) const {

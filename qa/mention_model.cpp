@@ -50,6 +50,7 @@ base::Result<MentionConfig> read_config(const base::Json& json) {
   ASKBASE_ASSIGN(config.filters, size_of(json, "filters", 1, 1024));
   ASKBASE_ASSIGN(config.pair_rows, size_of(json, "pair_rows", 0, 1 << 20));
   ASKBASE_ASSIGN(config.pair_dimensions, size_of(json, "pair_dimensions", 1, 1024));
+  ASKBASE_ASSIGN(config.shapes, size_of(json, "shapes", 1, shape_count));
   ASKBASE_ASSIGN(config.hidden, size_of(json, "hidden", 1, 1024));
   ASKBASE_ASSIGN(config.layers, size_of(json, "layers", 1, 8));
   ASKBASE_ASSIGN(config.input_dropout, share_of(json, "input_dropout"));
@@ -98,6 +99,7 @@ std::string MentionModel::config_json() const {
                           {"filters", config.filters},
                           {"pair_rows", config.pair_rows},
                           {"pair_dimensions", config.pair_dimensions},
+                          {"shapes", config.shapes},
                           {"hidden", config.hidden},
                           {"layers", config.layers},
                           {"input_dropout", config.input_dropout},
@@ -122,6 +124,7 @@ base::Status MentionModel::save(const std::filesystem::path& folder, std::string
 
 MentionText MentionModel::text_of(const std::vector<base::Token>& tokens) const {
   MentionText text;
+  text.quoted = quoted_tokens(tokens);
   const bool pairs = network_.config().pair_rows > 0;
   for (std::size_t i = 0; i < tokens.size(); ++i) {
     const base::Token& token = tokens[i];
@@ -157,15 +160,17 @@ void MentionModel::clear(Cache& cache) const {
 void MentionModel::add(const MentionText& text, const Reading& reading, Cache& cache) const {
   const MentionConfig& config = network_.config();
   const std::size_t n = std::min(text.size(), reading.tokens);
+  const auto is_hidden = [&](std::size_t i) { return !reading.hidden.empty() && reading.hidden[i] != 0; };
+  const auto key = [&](std::size_t i) { return is_hidden(i) ? std::string_view("?") : text.keys[i]; };
   for (std::size_t i = 0; i < n; ++i) {
-    const bool hidden = !reading.hidden.empty() && reading.hidden[i] != 0;
+    const bool hidden = is_hidden(i);
     const std::int32_t word = hidden ? QuestionVocabulary::unknown : text.words[i];
     cache.words.push_back(word);
     if (config.own_words > 0) cache.own.push_back(word < config.own_words ? word : 0);
     if (config.pair_rows > 0) {
       const auto rows = static_cast<std::int32_t>(config.pair_rows);
-      cache.pairs.push_back(pair_row(i > 0 ? text.keys[i - 1] : "", text.keys[i], rows));
-      cache.pairs.push_back(pair_row(text.keys[i], i + 1 < n ? text.keys[i + 1] : "", rows));
+      cache.pairs.push_back(pair_row(i > 0 ? key(i - 1) : "", key(i), rows));
+      cache.pairs.push_back(pair_row(key(i), i + 1 < n ? key(i + 1) : "", rows));
     }
     const bool in_mention = i >= reading.mention.first && i < reading.mention.last;
     std::u32string letters = reading.casing == Casing::as_written
@@ -173,7 +178,8 @@ void MentionModel::add(const MentionText& text, const Reading& reading, Cache& c
                                  : cased(text.letters[i], reading.casing, in_mention,
                                          (reading.casing == Casing::title_mention && i == 0) ||
                                              (in_mention && i == reading.mention.first));
-    cache.shapes.push_back(shape_of(letters, text.kinds[i], i == 0, text.joined[i] != 0));
+    const std::uint32_t quoted = text.quoted[i] != 0 ? shape_quoted : 0U;
+    cache.shapes.push_back(shape_of(letters, text.kinds[i], i == 0, text.joined[i] != 0) | quoted);
     const auto [known, added] = cache.known_spellings.try_emplace(
         std::move(letters), static_cast<Index>(cache.known_spellings.size()));
     if (added) {

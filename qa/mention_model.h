@@ -25,6 +25,7 @@ struct MentionText {
   std::vector<std::string> keys;        // of the pairs
   std::vector<std::u32string> letters;  // as written, at most most_letters of a token
   std::vector<base::TokenKind> kinds;
+  std::vector<std::uint8_t> quoted;
   std::vector<std::uint8_t> joined;  // nothing stands between the token and the one before
   static constexpr std::size_t most_letters = 24;
   std::size_t size() const { return words.size(); }

@@ -5,7 +5,6 @@
 
 #include "nn/elementwise.h"
 #include "nn/pooling.h"
-#include "qa/mention_text.h"
 
 namespace askbase::qa {
 
@@ -51,7 +50,7 @@ nn::CrfConstraints constraints() {
 }  // namespace
 
 Index MentionConfig::input() const {
-  return dimensions + (own_words > 0 ? own_dimensions : 0) + filters + shape_count +
+  return dimensions + (own_words > 0 ? own_dimensions : 0) + filters + shapes +
          (pair_rows > 0 ? 2 * pair_dimensions : 0);
 }
 
@@ -107,9 +106,10 @@ void MentionNetwork<T>::forward(const nn::Parameters<T>& p, Cache& cache, const 
     const auto i = static_cast<std::size_t>(r);
     T* row = x.row(r) + at;
     std::copy_n(cache.spelling_vectors.row(cache.spellings[i]), config_.filters, row);
-    for (int bit = 0; bit < shape_count; ++bit) row[config_.filters + bit] = T((cache.shapes[i] >> bit) & 1U);
+    for (Index bit = 0; bit < config_.shapes; ++bit)
+      row[config_.filters + bit] = T((cache.shapes[i] >> bit) & 1U);
   }
-  at += config_.filters + shape_count;
+  at += config_.filters + config_.shapes;
   if (config_.pair_rows > 0) {
     nn::Matrix<T>& pairs = cache.pair_vectors;
     pairs.resize(2 * n, config_.pair_dimensions);
@@ -159,7 +159,7 @@ void MentionNetwork<T>::backward(const nn::Parameters<T>& p, Cache& cache, nn::G
     T* sum = cache.d_spellings.row(cache.spellings[static_cast<std::size_t>(r)]);
     for (Index c = 0; c < config_.filters; ++c) sum[c] += d_x(r, at + c);
   }
-  at += config_.filters + shape_count;
+  at += config_.filters + config_.shapes;
   if (config_.pair_rows > 0) {
     nn::Matrix<T>& d_pairs = cache.pair_vectors;
     d_pairs.resize(2 * n, config_.pair_dimensions);

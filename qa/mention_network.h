@@ -37,6 +37,7 @@ struct MentionConfig {
   nn::Index letter_dimensions = 24, filters = 48;
   nn::Index pair_rows = 0;  // 0: no table of pairs
   nn::Index pair_dimensions = 24;
+  nn::Index shapes = 10;   // the first so many of qa/mention_text.h
   nn::Index hidden = 128;  // of the LSTM, each direction
   nn::Index layers = 1;
   bool learn_words = false;

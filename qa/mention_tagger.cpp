@@ -30,9 +30,7 @@ class Tagger : public MentionTagger {
     const MentionNetwork<float>& network = model_->network();
     const nn::Parameters<float>& p = model_->parameters();
     MentionModel::Cache cache;
-    model_->clear(cache);
-    model_->add(model_->text_of(tokens), {}, cache);
-    network.forward(p, cache, {});
+    read(tokens, cache);
     const nn::Crf<float>& crf = network.crf();
     std::vector<nn::Index> tags(tokens.size());
     crf.viterbi(p, cache.scores, cache.sentences, tags, {}, cache.crf, {});
@@ -61,6 +59,32 @@ class Tagger : public MentionTagger {
   }
 
  private:
+  // The scores of the tokens to cache.scores. A text with capitals is read as written and in small letters,
+  // and the two readings' scores are averaged: people write capitals in questions as they like.
+  void read(const std::vector<base::Token>& tokens, MentionModel::Cache& cache) const {
+    const MentionText text = model_->text_of(tokens);
+    model_->clear(cache);
+    model_->add(text, {}, cache);
+    const std::size_t n = tokens.size();
+    const bool capitals = std::any_of(cache.shapes.begin(), cache.shapes.end(), [](std::uint32_t shape) {
+      return (shape & (shape_capital | shape_inner_capital)) != 0;
+    });
+    if (capitals) {
+      MentionModel::Reading lower;
+      lower.casing = Casing::lower;
+      model_->add(text, lower, cache);
+    }
+    model_->network().forward(model_->parameters(), cache, {});
+    if (!capitals) return;
+    const auto rows = static_cast<nn::Index>(n);
+    nn::Matrix<float> mean(rows, mention_tags);
+    for (nn::Index i = 0; i < mean.size(); ++i) {
+      mean.data()[i] = (cache.scores.data()[i] + cache.scores.data()[mean.size() + i]) / 2;
+    }
+    cache.scores = std::move(mean);
+    cache.sentences = nn::Segments::one(rows);
+  }
+
   // Low, since the spans of the best tagging want their probabilities, too.
   static constexpr double least_considered = 1e-6;
 

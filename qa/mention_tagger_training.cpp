@@ -188,6 +188,8 @@ base::Result<TrainedTagger> train_mention_tagger(const std::vector<TaggedQuestio
   config.hidden = options.hidden;
   config.layers = options.layers;
   config.pair_rows = options.pair_rows;
+  // Marks around titles are the rule in Chinese; in English they stand for many things.
+  if (options.language == "zh") config.shapes = shape_count;
   std::vector<std::string> vocabulary;
   nn::Matrix<float> vectors;
   if (words.dimensions > 0) {

@@ -147,6 +147,26 @@ std::uint32_t shape_of(std::u32string_view letters, base::TokenKind kind, bool f
   return shape;
 }
 
+std::vector<std::uint8_t> quoted_tokens(const std::vector<base::Token>& tokens) {
+  constexpr std::pair<std::string_view, std::string_view> marks[] = {
+      {"《", "》"}, {"〈", "〉"}, {"「", "」"}, {"『", "』"}, {"“", "”"}, {"‘", "’"}, {"\"", "\""}};
+  std::vector<std::uint8_t> quoted(tokens.size(), 0);
+  for (const auto& [open, close] : marks) {
+    constexpr std::size_t none = static_cast<std::size_t>(-1);
+    std::size_t begin = none;
+    for (std::size_t i = 0; i < tokens.size(); ++i) {
+      if (begin != none && tokens[i].text == close) {
+        std::fill(quoted.begin() + static_cast<std::ptrdiff_t>(begin),
+                  quoted.begin() + static_cast<std::ptrdiff_t>(i), std::uint8_t{1});
+        begin = none;
+      } else if (tokens[i].text == open) {
+        begin = i + 1;
+      }
+    }
+  }
+  return quoted;
+}
+
 std::u32string cased(std::u32string_view letters, Casing casing, bool in_mention, bool begins) {
   constexpr std::u32string_view small[] = {U"a",    U"an", U"and", U"at", U"by",  U"for", U"from",
                                            U"in",   U"of", U"on",  U"or", U"s",   U"the", U"to",

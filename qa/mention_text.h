@@ -63,13 +63,17 @@ enum TokenShape : std::uint32_t {
   shape_number = 1U << 4,         // it has nothing else
   shape_sign = 1U << 5,           // punctuation or a symbol
   shape_han = 1U << 6,
-  shape_first = 1U << 7,   // of the question
-  shape_joined = 1U << 8,  // no space before it
-  shape_single = 1U << 9,  // a single letter
+  shape_first = 1U << 7,    // of the question
+  shape_joined = 1U << 8,   // no space before it
+  shape_single = 1U << 9,   // a single letter
+  shape_quoted = 1U << 10,  // it stands in quotation marks or in 《》
 };
-inline constexpr int shape_count = 10;
+inline constexpr int shape_count = 11;
 // first: it begins the question; joined: nothing stands between it and the token before.
 std::uint32_t shape_of(std::u32string_view letters, base::TokenKind kind, bool first, bool joined);
+
+// Of each token whether it stands between a mark that opens and the one that closes: "", “”, 「」, 《》 ...
+std::vector<std::uint8_t> quoted_tokens(const std::vector<base::Token>& tokens);
 
 // How a question is written: as it is, or otherwise, so that a model learns all of them.
 enum class Casing : std::uint8_t { as_written, lower, upper, title, title_mention };
