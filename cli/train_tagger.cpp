@@ -155,7 +155,7 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
                     {"valid", valid.aligned.size()},
                     {"aligned_by_mention", train.by_mention},
                     {"aligned_by_name", train.by_name},
-                    {"not_aligned", train.not_found},
+                    {"not_found", train.not_found},
                     {"repeated", train.repeated},
                     {"epochs", trained.epochs},
                     {"valid_exact", base::json_number(trained.valid_exact)}};

@@ -118,6 +118,8 @@ class Linking {
   // Names for what the tagger found and exact search did not: common words, slips, parts of names.
   base::Status find_tagged_names();
   base::Status look_up_tagged(Mention& mention, bool exactly);
+  // Entities whose names hold `words`, scored by what they share with `key`.
+  base::Status add_parts_of_names(Mention& mention, const std::string& key, const std::string& words);
   float tagged(std::size_t first, std::size_t last) const;
   // Tagged spans that nothing in the KB is called.
   void find_tagged_unknown_names();

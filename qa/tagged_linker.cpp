@@ -41,6 +41,15 @@ float common_words(const std::string& a, const std::string& b) {
   return all == 0 ? 0 : 2 * static_cast<float>(both.size()) / static_cast<float>(all);
 }
 
+// Shorter forms of a name of several words: without its first word, without its last, and these two alone.
+std::vector<std::string> shorter_forms(const std::string& key) {
+  const std::size_t first = key.find(' '), last = key.rfind(' ');
+  if (first == std::string::npos) return {};
+  std::vector<std::string> forms{key.substr(first + 1), key.substr(0, last)};
+  if (first != last) forms.push_back(key.substr(0, first) + key.substr(last));
+  return forms;
+}
+
 class TaggedLinker : public EntityLinker {
  public:
   TaggedLinker(std::shared_ptr<const MentionTagger> english, std::shared_ptr<const MentionTagger> chinese,
@@ -134,21 +143,32 @@ base::Status Linking::look_up_tagged(Mention& mention, bool exactly) {
     const float least = options_.parts_of_names ? 0.0F : least_slip_score;
     std::erase_if(mention.candidates, [&](const Candidate& candidate) { return candidate.score < least; });
   }
-  if (options_.parts_of_names && mention.candidates.size() < options_.max_candidates) {
-    ASKBASE_ASSIGN(const std::vector<kb::EntityMatch> matches,
-                   kb::search(view_, key, "", options_.max_candidates));
-    for (const kb::EntityMatch& match : matches) {
-      const std::size_t before = mention.candidates.size();
-      add_candidate(mention, match);
-      if (mention.candidates.size() > before && match.match != kb::MatchKind::exact) {
-        Candidate& candidate = mention.candidates.back();
-        candidate.score = part_score * common_words(key, base::match_key(candidate.name));
+  if (options_.parts_of_names) {
+    ASKBASE_TRY(add_parts_of_names(mention, key, key));
+    if (mention.candidates.empty()) {
+      for (const std::string& form : shorter_forms(key)) {
+        ASKBASE_TRY(add_parts_of_names(mention, key, form));
       }
     }
   }
   if (!named_already) {
     std::stable_sort(mention.candidates.begin(), mention.candidates.end(),
                      [](const Candidate& a, const Candidate& b) { return a.score > b.score; });
+  }
+  return {};
+}
+
+base::Status Linking::add_parts_of_names(Mention& mention, const std::string& key, const std::string& words) {
+  if (mention.candidates.size() >= options_.max_candidates) return {};
+  ASKBASE_ASSIGN(const std::vector<kb::EntityMatch> matches,
+                 kb::search(view_, words, "", options_.max_candidates));
+  for (const kb::EntityMatch& match : matches) {
+    const std::size_t before = mention.candidates.size();
+    add_candidate(mention, match);
+    if (mention.candidates.size() == before) continue;
+    if (match.match == kb::MatchKind::exact && words == key) continue;
+    Candidate& candidate = mention.candidates.back();
+    candidate.score = part_score * common_words(key, base::match_key(candidate.name));
   }
   return {};
 }
