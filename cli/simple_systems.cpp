@@ -135,6 +135,11 @@ class Systems : public SimpleSystems {
     };
     std::vector<Place> places;
     for (const qa::FoundMention& mention : findings.mentions) {
+      // Longer names come first; parts of them, and common words where there is another name, are none.
+      const bool part = std::any_of(mentions.begin(), mentions.end(), [&](const qa::MemoryMention& longer) {
+        return mention.begin < longer.end && longer.begin < mention.end;
+      });
+      if (mention.candidates.empty() || part || (mention.weak && !mentions.empty())) continue;
       const auto number = static_cast<std::uint32_t>(mentions.size());
       mentions.push_back({mention.begin, mention.end});
       for (const qa::FoundCandidate& candidate : mention.candidates) {
