@@ -90,7 +90,8 @@ class Pages(Case):
             page += source.read()
         for command in ["", "load", "delete", "ask", "search", "show", "serve", "stats", "check", "backup", "restore", "upgrade",
                         "export", "embed", "embed export", "embed import", "train question-type", "model import", "model list",
-                        "model info", "eval kbqa", "eval compare", "eval question-type", "eval link-prediction"]:
+                        "model info", "eval kbqa", "eval compare", "eval question-type", "eval link-prediction",
+                        "eval simplequestions", "datasets prepare", "train memory"]:
             text = subprocess.run([BINARY, *command.split(), "--help"], capture_output=True, text=True, check=True).stdout
             for option in re.findall(r"(?m)^  (?:-h,)?(--[a-z-]+)", text):
                 if option not in ("--help", "--version"):
