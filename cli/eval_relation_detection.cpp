@@ -64,6 +64,9 @@ base::Result<Choices> read_among(const EvalArguments& arguments) {
       true));
   Choices out;
   out.names.assign(predicates.begin(), predicates.end());
+  // "国 籍" and "国籍" are one choice: either finds the facts that the other has under this name.
+  std::map<std::vector<std::string>, std::vector<std::uint32_t>> readings;
+  for (std::uint32_t i = 0; i < out.names.size(); ++i) readings[qa::path_words(out.names[i])].push_back(i);
   std::vector<datasets::KbQuestion> questions;
   for (const std::string& file : arguments.data) {
     ASKBASE_ASSIGN(auto some, datasets::read_kb_questions({file}));
@@ -75,7 +78,7 @@ base::Result<Choices> read_among(const EvalArguments& arguments) {
     const auto found = std::lower_bound(out.names.begin(), out.names.end(), question.path[0].relation);
     // A relation that is not among the predicates cannot be found: the question counts, and is wrong.
     if (found != out.names.end() && *found == question.path[0].relation) {
-      choice.gold.push_back(static_cast<std::uint32_t>(found - out.names.begin()));
+      choice.gold = readings[qa::path_words(*found)];
     }
     std::vector<std::string> names = {question.mention};
     names.insert(names.end(), question.topic_names.begin(), question.topic_names.end());

@@ -160,11 +160,13 @@ bool MatcherData::is_left_out(const std::string& question) const {
   return !excluded_.empty() && excluded_.contains(words_of(question));
 }
 
-base::Status MatcherData::add_questions(const std::vector<std::filesystem::path>& files, bool valid) {
+base::Status MatcherData::add_questions(const std::vector<std::filesystem::path>& files, std::size_t every) {
   ASKBASE_ASSIGN(auto questions, datasets::read_kb_questions(files));
+  std::size_t next = 0;
   for (datasets::KbQuestion& question : questions) {
-    if (!question.path.empty() && question.lang == language_)
-      pending_.push_back({std::move(question), valid});
+    if (question.path.empty() || question.lang != language_) continue;
+    const bool valid = every > 0 && next++ % every == 0;
+    pending_.push_back({std::move(question), valid});
   }
   return {};
 }

@@ -27,9 +27,9 @@ class MatcherData {
   // Questions that must not be learned from: those with the same words are left out of the training.
   base::Status leave_out(const std::vector<std::filesystem::path>& files);
 
-  base::Status add_questions(const std::vector<std::filesystem::path>& files, bool valid);
-  // Every `every`-th question goes to the validation (0: none; 1: all), the others, `times` times, to the
-  // training.
+  // Every `every`-th question goes to the validation (0: none; 1: all), the others to the training.
+  base::Status add_questions(const std::vector<std::filesystem::path>& files, std::size_t every);
+  // The same; those of the training are there `times` times.
   base::Status add_pools(const std::filesystem::path& relations, const std::filesystem::path& questions,
                          std::size_t every, std::size_t times, const std::string& group);
 

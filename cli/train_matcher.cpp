@@ -25,7 +25,7 @@ struct TrainArguments {
   qa::PathMatcherTraining training;
   std::size_t seed = 1, epochs = 8, patience = 0, hidden = 100, dimensions = 64, buckets = 16384,
               words = 15000, batch = 96, hard = 4, compete = 96, pool_times = 3, valid_every = 10,
-              valid_limit = 3000, evaluate_every = 0;
+              valid_limit = 3000, evaluate_every = 0, hold_out = 0, mention_tail = 0;
   bool among_all = false, no_alignment = false, resume = false, json = false;
 };
 
@@ -71,8 +71,9 @@ base::Result<qa::MatchVectors> choose_vectors(const qa::MatchData& data, const T
 base::Result<qa::MatchData> read_data(const TrainArguments& arguments, MatcherData& reader) {
   ASKBASE_TRY(reader.leave_out(paths_of(arguments.leave_out)));
   // One file at a time: ids need only differ within one.
-  for (const std::string& file : arguments.data) ASKBASE_TRY(reader.add_questions({file}, false));
-  for (const std::string& file : arguments.valid) ASKBASE_TRY(reader.add_questions({file}, true));
+  for (const std::string& file : arguments.data)
+    ASKBASE_TRY(reader.add_questions({file}, arguments.hold_out));
+  for (const std::string& file : arguments.valid) ASKBASE_TRY(reader.add_questions({file}, 1));
   for (const std::string& file : arguments.names) ASKBASE_TRY(reader.add_names(file));
   for (const std::string& file : arguments.facts) ASKBASE_TRY(reader.add_facts(file));
   if (!arguments.pools.empty()) {
@@ -127,6 +128,7 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
   training.compete = static_cast<nn::Index>(arguments.compete);
   training.evaluate_every = static_cast<std::int64_t>(arguments.evaluate_every);
   training.alignment = !arguments.no_alignment;
+  training.mention_tail = static_cast<nn::Index>(arguments.mention_tail);
   training.resume = arguments.resume;
   training.checkpoint = arguments.checkpoint;
   training.curves = arguments.curves;
@@ -140,7 +142,14 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
       " --rate " + decimal(training.rate, 4) + " --hard " + std::to_string(arguments.hard) + " --compete " +
       std::to_string(arguments.compete) + " --threads " + std::to_string(team.size());
   if (arguments.among_all) options += " --among-all";
+  if (arguments.mention_tail > 0) options += " --mention-tail " + std::to_string(arguments.mention_tail);
+  if (arguments.hold_out > 0) options += " --hold-out " + std::to_string(arguments.hold_out);
   if (arguments.no_alignment) options += " --no-alignment";
+  if (!arguments.pools.empty()) options += " --pool-times " + std::to_string(arguments.pool_times);
+  if (!arguments.vectors.empty()) {
+    options +=
+        " --words " + std::to_string(arguments.words) + " --word-rate " + decimal(training.word_rate, 2);
+  }
   if (arguments.vectors.empty()) options += " --dimensions " + std::to_string(arguments.dimensions);
   if (training.attention != qa::PathMatcherTraining().attention) {
     options += " --attention \"" + training.attention + "\"";
@@ -211,6 +220,8 @@ void add_train_matcher(const Command& train) {
                  Command::one_of({"en", "zh"}));
   command.several("--data", "FILE", a.data, "Questions with topic and path, as JSON lines");
   command.several("--valid", "FILE", a.valid, "The same, to choose the epoch by");
+  command.option("--hold-out", "N", a.hold_out,
+                 "Every N-th question of --data is kept to choose the epoch by; 0: none", 0, 1000000);
   command.several("--facts", "FILE", a.facts,
                   "subject TAB relation TAB object: the rivals of a question's relation");
   command.several("--names", "FILE", a.names, "Names of predicates and topics whose identifiers say nothing");
@@ -237,6 +248,8 @@ void add_train_matcher(const Command& train) {
   command.option(
       "--attention", "TEXT", a.training.attention,
       "Of a path over the question, as nn/attention_config.h spells it; \"score=scaled_dot\", or none");
+  command.option("--mention-tail", "N", a.mention_tail,
+                 "The last N words of a mention's name are read, too: they say what it is; 0", 0, 16);
   command.flag("--no-alignment", a.no_alignment, "Without the nearest words' cosines in the score");
   command.option("--epochs", "N", a.epochs, "At most so many; 8", 1, 10000);
   command.option("--patience", "N", a.patience, "Evaluations without a better one before the end; 0: none", 0,

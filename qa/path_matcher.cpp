@@ -16,6 +16,8 @@ namespace {
 
 using nn::Index;
 
+std::size_t at(Index i) { return static_cast<std::size_t>(i); }
+
 class Matcher : public PathMatcher {
  public:
   Matcher(const PathMatcherConfig& config, PathVocabulary words, PathVocabulary units)
@@ -91,7 +93,7 @@ class Matcher : public PathMatcher {
   MatchQuestion prepare(std::string_view question, std::span<const MentionRange> mentions) const override {
     MatchQuestion out;
     PathBatch batch;
-    for (MatchWord& word : match_words(question, mentions)) {
+    for (MatchWord& word : match_words(question, mentions, network_.config().mention_tail)) {
       batch.question_words.push_back(batch.add_word(word.key, words_, network_.config().buckets));
       out.text.push_back(std::move(word.text));
     }
@@ -149,8 +151,6 @@ class Matcher : public PathMatcher {
   }
 
  private:
-  static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
-
   template <typename Number>
   void add_path(const PathText& text, const Number& number, PathBatch& batch) const {
     for (const std::string& word : text.words) batch.path_word_ids.push_back(number(word));
@@ -193,7 +193,8 @@ class Matcher : public PathMatcher {
 
 }  // namespace
 
-std::vector<MatchWord> match_words(std::string_view question, std::span<const MentionRange> mentions) {
+std::vector<MatchWord> match_words(std::string_view question, std::span<const MentionRange> mentions,
+                                   Index tail) {
   std::vector<MatchWord> words;
   const base::OffsetMap map(question);
   std::vector<MentionRange> sorted(mentions.begin(), mentions.end());
@@ -204,7 +205,12 @@ std::vector<MatchWord> match_words(std::string_view question, std::span<const Me
     const std::size_t begin = map.byte(std::min(mention.begin, map.code_points())),
                       end = map.byte(std::min(mention.end, map.code_points()));
     words.push_back({std::string(mention_word), std::string(question.substr(begin, end - begin))});
-    for (std::string& word : path_words(mention.type)) words.push_back({std::move(word), mention.type});
+    std::vector<std::string> more = path_words(mention.type);
+    if (mention.type.empty() && tail > 0) {
+      more = path_words(question.substr(begin, end - begin));
+      if (more.size() > at(tail)) more.erase(more.begin(), more.end() - tail);
+    }
+    for (std::string& word : more) words.push_back({word, word});
   };
   std::size_t covered = 0;  // code points before this one belong to a mention
   for (base::Token& token : base::tokenize_characters(question)) {

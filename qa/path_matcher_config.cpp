@@ -36,6 +36,7 @@ base::Result<PathMatcherConfig> parse_path_matcher_config(const std::string& tex
   ASKBASE_ASSIGN(config.dimensions, number(json, "dimensions", 1, 1024));
   ASKBASE_ASSIGN(config.hidden, number(json, "hidden", 1, 1024));
   ASKBASE_ASSIGN(config.buckets, number(json, "buckets", 1, 1 << 22));
+  ASKBASE_ASSIGN(config.mention_tail, number(json, "mention_tail", 0, 16));
   ASKBASE_ASSIGN(config.aspects, number(json, "aspects", 0, 2));
   const auto alignment = json.find("alignment");
   if (alignment == json.end() || !alignment->is_boolean()) return wrong("alignment", "true or false");
@@ -54,6 +55,7 @@ std::string path_matcher_config_text(const PathMatcherConfig& config) {
                           {"buckets", config.buckets},
                           {"attention", config.attention},
                           {"alignment", config.alignment},
+                          {"mention_tail", config.mention_tail},
                           {"aspects", config.aspects},
                           {"word_dropout", config.word_dropout},
                           {"state_dropout", config.state_dropout}});

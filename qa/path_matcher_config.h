@@ -25,8 +25,10 @@ std::string path_matcher_config_text(const PathMatcherConfig& config);
 struct MatchWord {
   std::string key, text;
 };
-// Without punctuation; a mention is mention_word, followed by the words of its type.
-std::vector<MatchWord> match_words(std::string_view question, std::span<const MentionRange> mentions);
+// Without punctuation; a mention is mention_word, followed by the words of its type, or, where that is not
+// stated, the last `tail` words of its name.
+std::vector<MatchWord> match_words(std::string_view question, std::span<const MentionRange> mentions,
+                                   nn::Index tail);
 
 // A matcher with a copy of these weights: those of a PathMatcherNetwork of the same configuration and
 // vocabularies.

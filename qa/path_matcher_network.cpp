@@ -167,6 +167,7 @@ PathMatcherNetwork<T>::PathMatcherNetwork(nn::Parameters<T>& p, const PathMatche
   if (config.alignment) {
     word_weight_ = p.add("alignment.weight", {1, config.dimensions}, {.initial = nn::Initial::zeros});
   }
+  prior_ = p.add("prior.weight", {1, config.width()}, {.initial = nn::Initial::zeros});
   score_ = p.add("score.weight", {1, 2 + config.aspects}, {.initial = nn::Initial::zeros, .decay = false});
 }
 
@@ -408,6 +409,7 @@ void PathMatcherNetwork<T>::score(const nn::Parameters<T>& p, const QuestionView
       const T cosine = lengths > T(0) ? dot<T>(v, r, width) / lengths : T(0);
       cache.cosines[at(k)][at(c)] = cosine;
       scores[at(c)] += weights[k == 0 ? 0 : 1 + k] * cosine;
+      if (k == 0) scores[at(c)] += dot(p[prior_].data, r, width);
     }
   }
   if (config_.alignment) {
@@ -456,6 +458,10 @@ void PathMatcherNetwork<T>::score_backward(const nn::Parameters<T>& p, const Pat
       T* d_r = d_all.row(row_of(c));
       T* d_v = scored.d_context.row(c);
       std::copy_n(r, width, scored.vectors.row(c));
+      if (k == 0) {
+        add_scaled(d_scores[at(c)], r, g[prior_].data, width);
+        add_scaled(d_scores[at(c)], p[prior_].data, d_r, width);
+      }
       const T cosine = scored.cosines[at(k)][at(c)];
       d_weights[weight] += d_scores[at(c)] * cosine;
       const T sum_length = scored.sum_lengths[at(k)][at(c)], length = scored.lengths[at(k)][at(c)];

@@ -9,9 +9,10 @@
 //   c = sum of a_t H_t, a = attention of r over H           cross-attention (Hao et al. 2017, equations 4 to
 //   8) score = s cos(q + c, r) + l align + sum over aspects of w cos(q + c_aspect, r_aspect)
 //
-// where align is the mean over the path's words, weighed by softmax of u x, of the cosine of the word with
-// the question's nearest one: what tells the names of relations that training has not seen. The aspects of
-// the answer, its type and what surrounds it, are Hao's; each has an attention of its own.
+// where p r is how common it is to be asked for r, and align is the mean over the path's words, weighed by
+// softmax of u x, of the cosine of the word with the question's nearest one: what tells the names of
+// relations that training has not seen. The aspects of the answer, its type and what surrounds it, are Hao's;
+// each has an attention of its own.
 //
 // A word has a row in a table; one that has none is the mean of the vectors of its character n-grams (hashed,
 // as Bojanowski et al. 2017).
@@ -42,7 +43,8 @@ struct PathMatcherConfig {
   std::string attention =
       "score=scaled_dot";  // of a path over the question (nn/attention_config.h); or "none"
   bool alignment = true;
-  nn::Index aspects = 0;  // 1: the answer's type, too; 2: and what surrounds the answer
+  nn::Index mention_tail = 0;  // so many last words of a mention's name stand after it: "站", "公司"
+  nn::Index aspects = 0;       // 1: the answer's type, too; 2: and what surrounds the answer
   double word_dropout = 0.3, state_dropout = 0.2;
 
   nn::Index width() const { return 2 * hidden; }
@@ -153,7 +155,7 @@ class PathMatcherNetwork {
   };
 
   // Parameters are called "words", "ngrams", "units", "first", "second", "attention", "attention.type",
-  // "attention.context", "alignment" and "score". The configuration must be a valid one.
+  // "attention.context", "alignment", "prior" and "score". The configuration must be a valid one.
   PathMatcherNetwork(nn::Parameters<T>& p, const PathMatcherConfig& config, nn::Index words, nn::Index units);
   // After Parameters::initialise: what does not begin at random.
   void set_initial(nn::Parameters<T>& p) const;
@@ -196,7 +198,7 @@ class PathMatcherNetwork {
   nn::Embedding<T> words_, ngrams_, units_;
   nn::Recurrent<T> first_, second_;
   std::vector<nn::Attention<T>> attention_;  // path, type, context; empty: none
-  nn::ParameterId word_weight_ = -1, score_ = -1;
+  nn::ParameterId word_weight_ = -1, prior_ = -1, score_ = -1;
   nn::Dropout<T> word_dropout_, state_dropout_;
 };
 

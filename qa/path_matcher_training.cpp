@@ -24,36 +24,60 @@ using nn::Index;
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-// Paths that share words with each path, the more alike the earlier: the rivals that are hard to tell from
-// it.
-std::vector<std::vector<std::uint32_t>> alike_paths(const std::vector<TrainingPath>& paths) {
-  constexpr std::size_t kMost = 40, kCommon = 400;
+// The rivals that are hard to tell from each path: those that one entity has together with it, by the
+// examples' own rivals; and those that share words with it, rare words and those of its names before others.
+std::vector<std::vector<std::uint32_t>> alike_paths(const MatchData& data) {
+  constexpr std::size_t kMost = 32, kCommon = 400;
+  const std::vector<TrainingPath>& paths = data.paths;
+  std::vector<std::map<std::uint32_t, double>> likeness(paths.size());
+  for (const MatchExample& example : data.train) {
+    // A pool is no entity's own list, and every member of it is seen often enough.
+    if (example.rivals.size() > 30) continue;
+    std::vector<std::uint32_t> together = example.rivals;
+    together.push_back(example.gold.front());
+    for (const std::uint32_t path : together) {
+      for (const std::uint32_t other : together) {
+        if (other != path) likeness[path][other] += 1;
+      }
+    }
+  }
+  std::vector<std::vector<std::uint32_t>> alike(paths.size());
+  const auto take = [&](std::uint32_t path, std::size_t most) {
+    std::vector<std::pair<double, std::uint32_t>> order;
+    for (const auto& [other, value] : likeness[path]) order.emplace_back(-value, other);
+    std::sort(order.begin(), order.end());
+    for (const auto& [value, other] : order) {
+      if (most == 0) break;
+      if (std::find(alike[path].begin(), alike[path].end(), other) != alike[path].end()) continue;
+      alike[path].push_back(other);
+      --most;
+    }
+    likeness[path].clear();
+  };
+  for (std::uint32_t i = 0; i < paths.size(); ++i) take(i, kMost / 2);
+
+  // "people.person" is a word here as "birth" is, and of those that many have only the rarer count.
   std::vector<std::set<std::string>> words(paths.size());
   std::unordered_map<std::string, std::vector<std::uint32_t>> with;
   for (std::uint32_t i = 0; i < paths.size(); ++i) {
     if (paths[i].texts.empty()) continue;
     const PathText& text = paths[i].texts.front();
     words[i].insert(text.words.begin(), text.words.end());
+    words[i].insert(text.units.begin(), text.units.end());
     for (const std::string& word : words[i]) with[word].push_back(i);
   }
-  std::vector<std::vector<std::uint32_t>> alike(paths.size());
   for (std::uint32_t i = 0; i < paths.size(); ++i) {
-    std::map<std::uint32_t, double> shared;
     for (const std::string& word : words[i]) {
       const auto& others = with[word];
       // A word of very many paths tells nothing, and would cost the square of their number.
       if (others.size() > kCommon) continue;
       for (const std::uint32_t other : others) {
-        if (other != i && paths[other].schema == paths[i].schema) shared[other] += 1;
+        if (other != i && paths[other].schema == paths[i].schema) {
+          likeness[i][other] += 1 / std::log(2.0 + static_cast<double>(others.size()));
+        }
       }
     }
-    std::vector<std::pair<double, std::uint32_t>> order;
-    for (const auto& [other, count] : shared) {
-      const double all = static_cast<double>(words[i].size() + words[other].size()) - count;
-      order.emplace_back(-count / all, other);
-    }
-    std::sort(order.begin(), order.end());
-    for (std::size_t k = 0; k < std::min(order.size(), kMost); ++k) alike[i].push_back(order[k].second);
+    take(i, kMost / 2);
   }
   return alike;
 }
@@ -75,7 +99,7 @@ class Task : public nn::TrainingTask<float> {
         data_(data),
         options_(options),
         fingerprint_(std::move(fingerprint)),
-        alike_(alike_paths(data.paths)),
+        alike_(alike_paths(data)),
         workers_(static_cast<std::size_t>(workers)) {
     for (std::uint32_t i = 0; i < data.paths.size(); ++i) {
       const TrainingPath& path = data.paths[i];
@@ -90,9 +114,21 @@ class Task : public nn::TrainingTask<float> {
       if (schemas_.size() <= path.schema) schemas_.resize(path.schema + 1);
       schemas_[path.schema].push_back(i);
     }
+    // How often a path is in a batch because another question there asks for it, or by chance.
+    std::vector<double> asked(data.paths.size());
+    for (const MatchExample& example : data.train) {
+      for (const std::uint32_t gold : example.gold)
+        asked[gold] += 1.0 / static_cast<double>(example.gold.size());
+    }
+    const double batch = static_cast<double>(options.batch) / workers;
+    for (const double times : asked) {
+      const double share = times / static_cast<double>(std::max<std::size_t>(1, data.train.size()));
+      const double present = 1 - std::pow(1 - std::min(share, 1.0), batch);
+      rarity_.push_back(static_cast<float>(-std::log(std::clamp(present, kLeastPresent, 1.0))));
+    }
     for (const MatchExample& example : data.train) {
       questions_.emplace_back();
-      for (MatchWord& word : match_words(example.question, example.mentions)) {
+      for (MatchWord& word : match_words(example.question, example.mentions, options.mention_tail)) {
         questions_.back().push_back(std::move(word.key));
       }
     }
@@ -127,12 +163,18 @@ class Task : public nn::TrainingTask<float> {
     double loss = 0;
     for (std::size_t k = 0; k < shard.examples.size(); ++k) {
       const MatchExample& example = data_.train[at(shard.examples[k])];
-      const std::vector<std::uint32_t> which = candidates(example, golds[k], own[k], w, random);
+      std::size_t always = 0;
+      const std::vector<std::uint32_t> which = candidates(example, golds[k], own[k], w, random, always);
       w.scores.resize(which.size());
       w.d_scores.resize(which.size());
       const auto i = static_cast<Index>(k);
       network_.score(p, w.cache.question(i, w.batch), w.cache.all_paths(), which, w.scores, w.scored,
                      context);
+      // Paths that are rarely in a batch stand for the others that are not: each counts as often as it is
+      // rare (sampled softmax, Bengio and Senecal 2008). The question's own are always there.
+      for (std::size_t c = always; c < which.size(); ++c) {
+        if (options_.margin <= 0) w.scores[c] += rarity_[w.places[which[c]].path];
+      }
       loss += loss_of(w);
       network_.score_backward(p, w.batch, i, w.cache, which, w.d_scores, w.scored, g, context);
     }
@@ -227,10 +269,10 @@ class Task : public nn::TrainingTask<float> {
     return out;
   }
 
-  // The gold path first, then its rivals, then others of the batch.
+  // The gold path first, then its rivals (the first `always` in all), then others of the batch.
   std::vector<std::uint32_t> candidates(const MatchExample& example, std::uint32_t gold,
                                         const std::vector<std::uint32_t>& own, const Worker& w,
-                                        nn::Random& random) const {
+                                        nn::Random& random, std::size_t& always) const {
     std::vector<std::uint32_t> which = {gold}, others;
     std::vector<char> taken(w.places.size());
     taken[gold] = 1;
@@ -245,6 +287,7 @@ class Task : public nn::TrainingTask<float> {
       taken[place] = 1;
       which.push_back(place);
     }
+    always = which.size();
     for (std::uint32_t place = 0; place < w.places.size(); ++place) {
       if (fits(place)) others.push_back(place);
     }
@@ -278,6 +321,8 @@ class Task : public nn::TrainingTask<float> {
 
   // How often a word is read by its letters although the table has it.
   static constexpr double kSpelled = 0.03;
+  // Below this a path that is there by chance would outweigh the rest.
+  static constexpr double kLeastPresent = 0.05;
 
   const PathMatcherNetwork<float>& network_;
   const PathVocabulary &words_, &units_;
@@ -285,6 +330,7 @@ class Task : public nn::TrainingTask<float> {
   const PathMatcherTraining& options_;
   std::string fingerprint_;
   std::vector<std::vector<std::uint32_t>> alike_, schemas_;
+  std::vector<float> rarity_;  // -log of how often a path is in a batch
   std::vector<std::vector<Encoded>> texts_;
   std::vector<std::vector<std::string>> questions_;
   std::vector<Worker> workers_;
@@ -307,13 +353,14 @@ std::string fingerprint_of(const MatchData& data, const std::string& config, con
 struct Vocabularies {
   std::vector<std::string> words, units;
 };
-Vocabularies vocabularies_of(const MatchData& data, const std::vector<std::string>& with_vectors) {
+Vocabularies vocabularies_of(const MatchData& data, const std::vector<std::string>& with_vectors,
+                             Index tail) {
   Vocabularies out;
   out.words = with_vectors;
   const std::unordered_set<std::string> have(with_vectors.begin(), with_vectors.end());
   std::map<std::string, std::size_t> words, units;
   for (const MatchExample& example : data.train) {
-    for (const MatchWord& word : match_words(example.question, example.mentions)) ++words[word.key];
+    for (const MatchWord& word : match_words(example.question, example.mentions, tail)) ++words[word.key];
   }
   std::unordered_set<std::uint32_t> used;
   for (const MatchExample& example : data.train) used.insert(example.gold.begin(), example.gold.end());
@@ -381,11 +428,12 @@ base::Result<TrainedPathMatcher> train_path_matcher(const MatchData& data, Match
   config.buckets = options.buckets;
   config.attention = options.attention;
   config.alignment = options.alignment;
+  config.mention_tail = options.mention_tail;
   config.word_dropout = options.word_dropout;
   config.state_dropout = options.state_dropout;
   ASKBASE_TRY(path_attention(config));
 
-  Vocabularies lists = vocabularies_of(data, vectors.words);
+  Vocabularies lists = vocabularies_of(data, vectors.words, options.mention_tail);
   const PathVocabulary words(std::move(lists.words)), units(std::move(lists.units));
   TrainedPathMatcher model;
   model.config = path_matcher_config_text(config);

@@ -56,9 +56,10 @@ struct PathMatcherTraining {
   nn::Index batch = 96;
   std::string attention = "score=scaled_dot";
   bool alignment = true;
-  nn::Index hard = 4;        // rivals of each question in a batch, half of its entity, half that share words
-  nn::Index compete = 96;    // paths of the batch that a question chooses from
-  double unit_drop = 0.5;    // how often the units of a path are unknown
+  nn::Index mention_tail = 0;  // words of a mention's name that are read, the last ones
+  nn::Index hard = 4;      // rivals of each question in a batch, half of its entity, half alike in other ways
+  nn::Index compete = 96;  // paths of the batch that a question chooses from
+  double unit_drop = 0.5;  // how often the units of a path are unknown
   double plain_share = 0.3;  // how often a path is said in another way than its first
   double margin = 0;         // above 0: margin loss on scores instead of softmax
   double word_dropout = 0.3, state_dropout = 0.2;
