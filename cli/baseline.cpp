@@ -24,7 +24,8 @@ std::string span_text(const std::string& question, const std::vector<base::Token
 }  // namespace
 
 base::Result<std::optional<LongestName>> longest_name(const kb::View& view, const std::string& question,
-                                                      const std::vector<base::Token>& tokens) {
+                                                      const std::vector<base::Token>& tokens,
+                                                      const std::function<bool(kb::TermId)>& accept) {
   std::optional<LongestName> best;
   for (std::size_t begin = 0; begin < tokens.size(); ++begin) {
     for (std::size_t end = begin + 1; end <= std::min(tokens.size(), begin + longest_name_tokens); ++end) {
@@ -36,6 +37,7 @@ base::Result<std::optional<LongestName>> longest_name(const kb::View& view, cons
       const std::size_t length = tokens[end - 1].end - tokens[begin].begin;
       if (best && length <= best->length) continue;
       ASKBASE_ASSIGN(auto matches, kb::find_exact(view, text));
+      if (accept) std::erase_if(matches, [&](const kb::EntityMatch& match) { return !accept(match.entity); });
       if (!matches.empty()) best = LongestName{std::move(matches), text, begin, end, length};
     }
   }

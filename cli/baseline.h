@@ -6,6 +6,7 @@
 // only the KB's name lookup.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,9 +30,11 @@ struct LongestName {
   std::size_t begin = 0, end = 0;  // tokens of the question
   std::size_t length = 0;          // code points
 };
-// tokens: base::tokenize_characters(question). Nothing when no span is a name. Errors: corrupt, io.
-base::Result<std::optional<LongestName>> longest_name(const kb::View& view, const std::string& question,
-                                                      const std::vector<base::Token>& tokens);
+// tokens: base::tokenize_characters(question). accept: the entities that count; null: all. Nothing when no
+// span is a name. Errors: corrupt, io.
+base::Result<std::optional<LongestName>> longest_name(
+    const kb::View& view, const std::string& question, const std::vector<base::Token>& tokens,
+    const std::function<bool(kb::TermId)>& accept = nullptr);
 
 // Thread-safe. An empty prediction is a declined question.
 base::Result<datasets::Prediction> baseline_answer(const kb::View& view, const std::string& question,

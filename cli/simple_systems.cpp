@@ -174,7 +174,9 @@ class Systems : public SimpleSystems {
   base::Result<SimplePrediction> baseline(const KbQuestion& question) const override {
     SimplePrediction out;
     const std::vector<base::Token> tokens = base::tokenize_characters(question.question);
-    ASKBASE_ASSIGN(const std::optional<LongestName> name, longest_name(*view_, question.question, tokens));
+    ASKBASE_ASSIGN(const std::optional<LongestName> name,
+                   longest_name(*view_, question.question, tokens,
+                                [&](kb::TermId id) { return !lexicon_->is_schema(id); }));
     if (!name) return out;
     out.mention = name->text;
     const std::vector<double> scores =

@@ -17,7 +17,7 @@ class NaiveBayes {
     std::string label;
   };
   // smoothing: added to every count (Lidstone).
-  explicit NaiveBayes(const std::vector<Example>& examples, double smoothing = 0.1);
+  explicit NaiveBayes(const std::vector<Example>& examples, double smoothing = 0.01);
 
   const std::vector<std::string>& labels() const { return labels_; }  // sorted
   // log p(label) + sum of log p(word | label), for each label; words never seen count for nothing.
