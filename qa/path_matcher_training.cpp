@@ -531,7 +531,11 @@ double path_accuracy(const PathMatcher& matcher, const std::vector<TrainingPath>
       float best = -std::numeric_limits<float>::infinity(), best_other = best;
       for (std::size_t c = 0; c < scores.size(); ++c) {
         const auto path = among_all ? static_cast<std::uint32_t>(c) : which[c];
-        const bool gold = std::find(question.gold.begin(), question.gold.end(), path) != question.gold.end();
+        // Two paths that read the same are one choice.
+        const bool gold =
+            std::any_of(question.gold.begin(), question.gold.end(), [&](std::uint32_t right_path) {
+              return right_path == path || (among_all && list[right_path].texts == list[path].texts);
+            });
         float& most = gold ? best : best_other;
         most = std::max(most, scores[c]);
       }

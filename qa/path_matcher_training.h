@@ -91,8 +91,8 @@ base::Status save_path_matcher(const std::filesystem::path& folder, const Traine
                                std::string card);
 
 // Share of questions whose best path is a gold one, with no other path as good: among its rivals and gold
-// paths, or, when `among_all`, all paths. hits: of each question, whether. Paths are said by their first
-// text.
+// paths, or, when `among_all`, all paths, where those that read the same are one. hits: of each question,
+// whether. Paths are said by their first text.
 double path_accuracy(const PathMatcher& matcher, const std::vector<TrainingPath>& paths,
                      const std::vector<MatchExample>& questions, bool among_all, nn::Team& team,
                      std::vector<char>* hits = nullptr);
