@@ -12,6 +12,12 @@ namespace {
 
 std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
+// "$DATA/kbqa/x.tsv.gz": a file of the benchmark data with its folder.
+std::string data_name(const std::string& path) {
+  const auto whole = std::filesystem::weakly_canonical(path);
+  return "$DATA/" + whole.parent_path().filename().string() + "/" + whole.filename().string();
+}
+
 }  // namespace
 
 base::Result<std::string> matcher_card(const MatcherCard& card) {
@@ -39,13 +45,12 @@ base::Result<std::string> matcher_card(const MatcherCard& card) {
     if (files.empty()) continue;
     text += " \\\n  " + option;
     for (const std::string& file : files) {
-      text += (option == "--vectors" ? " " : " $DATA/kbqa/") + file_name(file);
+      text += " " + (option == "--vectors" ? file_name(file) : data_name(file));
     }
   }
   text += " \\\n  " + card.options + " \\\n  --out " + card.language + "-matcher\n```\n\n";
   text +=
-      "`$DATA` is the folder of benchmark data; names of Wikidata (`wikidata_labels.tsv.gz`) lie in "
-      "`$DATA/kg`. The\n"
+      "`$DATA` is the folder of benchmark data. The\n"
       "same files, options and CPU type give the same bytes. AdamW, linear schedule, averaged weights; "
       "softmax over\n"
       "a question's path, others of its entity, others that share words with it and those of the batch.\n\n";
