@@ -1,6 +1,7 @@
 #include "cli/matcher_data.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "base/text.h"
@@ -113,6 +114,7 @@ base::Status MatcherData::add_names(const std::filesystem::path& file) {
   for (const Pending& pending : pending_) {
     topics.insert(pending.question.topics.begin(), pending.question.topics.end());
   }
+  for (const auto& [relation, answers] : answers_) topics.insert(answers.type);
   std::unordered_set<std::string> with_label;
   return datasets::read_entity_names(file, [&](const datasets::EntityName& name) {
     if (name.lang != language_ || name.kind == "description") return true;
@@ -146,6 +148,83 @@ base::Status MatcherData::add_facts(const std::filesystem::path& file) {
         return true;
       },
       true);
+}
+
+base::Status MatcherData::add_aspects(const std::filesystem::path& file,
+                                      const std::vector<std::string>& type_relations) {
+  constexpr std::size_t kRelations = 4;
+  // Of an entity: its first type, and its first relations.
+  std::unordered_map<std::string, Answers> entities;
+  const auto is_type = [&](const std::string& relation) {
+    return std::find(type_relations.begin(), type_relations.end(), relation) != type_relations.end();
+  };
+  ASKBASE_TRY(datasets::read_named_facts(
+      file,
+      [&](const datasets::NamedFact& fact) {
+        Answers& entity = entities[fact.subject];
+        if (is_type(fact.relation)) {
+          if (entity.type.empty()) entity.type = fact.object;
+        } else if (entity.relations.size() < kRelations &&
+                   std::find(entity.relations.begin(), entity.relations.end(), fact.relation) ==
+                       entity.relations.end()) {
+          entity.relations.push_back(fact.relation);
+        }
+        return true;
+      },
+      true));
+  struct Counts {
+    std::map<std::string, std::size_t> types, relations;
+  };
+  std::map<std::string, Counts> counts;
+  ASKBASE_TRY(datasets::read_named_facts(
+      file,
+      [&](const datasets::NamedFact& fact) {
+        for (const auto& [key, answer] :
+             {std::pair(fact.relation, fact.object), std::pair("^" + fact.relation, fact.subject)}) {
+          const auto found = entities.find(answer);
+          if (found == entities.end()) continue;
+          Counts& count = counts[key];
+          if (!found->second.type.empty()) ++count.types[found->second.type];
+          for (const std::string& relation : found->second.relations) {
+            if (relation != fact.relation) ++count.relations[relation];
+          }
+        }
+        return true;
+      },
+      true));
+  const auto most = [](std::map<std::string, std::size_t>& count) {
+    const auto best = std::max_element(count.begin(), count.end(),
+                                       [](const auto& a, const auto& b) { return a.second < b.second; });
+    if (best == count.end()) return std::string();
+    std::string name = best->first;
+    count.erase(best);
+    return name;
+  };
+  for (auto& [relation, count] : counts) {
+    Answers& answers = answers_[relation];
+    if (answers.type.empty()) answers.type = most(count.types);
+    while (answers.relations.size() < kRelations && !count.relations.empty()) {
+      answers.relations.push_back(most(count.relations));
+    }
+  }
+  return {};
+}
+
+void MatcherData::describe_answers(const PathStep& last, qa::TrainingPath& path) const {
+  const auto found = answers_.find((last.inverse ? "^" : "") + last.relation);
+  if (found == answers_.end()) return;
+  const auto add = [&](const std::string& id, std::vector<std::string>& to) {
+    const auto known = names_.find(id);
+    std::string text = id;
+    if (known != names_.end()) {
+      text = known->second.front();
+    } else if (qa::is_freebase_name(id)) {
+      text = plain_name(id);
+    }
+    for (std::string& word : qa::path_words(text)) to.push_back(std::move(word));
+  };
+  if (!found->second.type.empty()) add(found->second.type, path.answer_type);
+  for (const std::string& relation : found->second.relations) add(relation, path.answer_context);
 }
 
 base::Status MatcherData::leave_out(const std::vector<std::filesystem::path>& files) {
@@ -266,6 +345,7 @@ base::Result<qa::MatchData> MatcherData::finish(std::size_t valid_limit, bool am
       relations.push_back(std::move(relation));
     }
     if (readable) path.texts = qa::path_texts(relations);
+    describe_answers(steps.back(), path);
     data.paths.push_back(std::move(path));
   }
   const auto silent = [&](std::uint32_t path) { return data.paths[path].texts.empty(); };

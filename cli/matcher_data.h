@@ -19,11 +19,15 @@ class MatcherData {
  public:
   explicit MatcherData(std::string language) : language_(std::move(language)) {}
 
-  // Names of predicates and topics, for schemas whose identifiers say nothing (Wikidata). To be read after
-  // the questions: of topics only those of questions are kept. Languages other than the data's are skipped.
+  // Names of predicates, topics and types, for schemas whose identifiers say nothing (Wikidata). To be read
+  // after questions and facts: of the others only those that these need are kept. Languages other than the
+  // data's are skipped.
   base::Status add_names(const std::filesystem::path& file);
-  // What else a question's entity offers.
+  // What else a question's entity offers. To be read after the questions.
   base::Status add_facts(const std::filesystem::path& file);
+  // What the answers of each relation are, by facts with one of the type relations, and what else is said
+  // about them: the aspects of a path. Reads the file twice.
+  base::Status add_aspects(const std::filesystem::path& file, const std::vector<std::string>& type_relations);
   // Questions that must not be learned from: those with the same words are left out of the training.
   base::Status leave_out(const std::vector<std::filesystem::path>& files);
 
@@ -57,6 +61,13 @@ class MatcherData {
   std::unordered_map<std::string, std::vector<std::string>> names_;
   std::unordered_map<std::string, std::vector<datasets::PathStep>> relations_of_;
   std::unordered_set<std::string> excluded_;
+  // Of the answers of a relation ("^r": its subjects): the most common type and the most common relations.
+  struct Answers {
+    std::string type;
+    std::vector<std::string> relations;
+  };
+  std::unordered_map<std::string, Answers> answers_;
+  void describe_answers(const datasets::PathStep& last, qa::TrainingPath& path) const;
   std::size_t left_out_ = 0, without_mention_ = 0;
 };
 

@@ -21,11 +21,12 @@ namespace {
 
 struct TrainArguments {
   std::string language = "en", vectors, out, checkpoint, curves, report;
-  std::vector<std::string> data, valid, facts, names, pools, valid_pools, leave_out;
+  std::vector<std::string> data, valid, facts, names, pools, valid_pools, leave_out,
+      type_relations = {"common.topic.notable_types", "P31"};
   qa::PathMatcherTraining training;
   std::size_t seed = 1, epochs = 8, patience = 0, hidden = 100, dimensions = 64, buckets = 16384,
               words = 15000, batch = 96, hard = 4, compete = 96, pool_times = 3, valid_every = 10,
-              valid_limit = 3000, evaluate_every = 0, hold_out = 0, mention_tail = 0;
+              valid_limit = 3000, evaluate_every = 0, hold_out = 0, mention_tail = 0, aspects = 0;
   bool among_all = false, no_alignment = false, resume = false, json = false;
 };
 
@@ -49,6 +50,10 @@ base::Result<qa::MatchVectors> choose_vectors(const qa::MatchData& data, const T
   }
   for (const qa::TrainingPath& path : data.paths) {
     for (const qa::PathText& text : path.texts) seen.insert(text.words.begin(), text.words.end());
+    if (arguments.aspects > 0) {
+      seen.insert(path.answer_type.begin(), path.answer_type.end());
+      seen.insert(path.answer_context.begin(), path.answer_context.end());
+    }
   }
   ASKBASE_ASSIGN(
       datasets::WordVectors vectors,
@@ -74,8 +79,11 @@ base::Result<qa::MatchData> read_data(const TrainArguments& arguments, MatcherDa
   for (const std::string& file : arguments.data)
     ASKBASE_TRY(reader.add_questions({file}, arguments.hold_out));
   for (const std::string& file : arguments.valid) ASKBASE_TRY(reader.add_questions({file}, 1));
+  for (const std::string& file : arguments.facts) {
+    ASKBASE_TRY(reader.add_facts(file));
+    if (arguments.aspects > 0) ASKBASE_TRY(reader.add_aspects(file, arguments.type_relations));
+  }
   for (const std::string& file : arguments.names) ASKBASE_TRY(reader.add_names(file));
-  for (const std::string& file : arguments.facts) ASKBASE_TRY(reader.add_facts(file));
   if (!arguments.pools.empty()) {
     ASKBASE_TRY(reader.add_pools(arguments.pools[0], arguments.pools[1], arguments.valid_every,
                                  arguments.pool_times, "pools_accuracy"));
@@ -128,6 +136,7 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
   training.compete = static_cast<nn::Index>(arguments.compete);
   training.evaluate_every = static_cast<std::int64_t>(arguments.evaluate_every);
   training.alignment = !arguments.no_alignment;
+  training.aspects = static_cast<nn::Index>(arguments.aspects);
   training.mention_tail = static_cast<nn::Index>(arguments.mention_tail);
   training.resume = arguments.resume;
   training.checkpoint = arguments.checkpoint;
@@ -142,6 +151,7 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
       " --rate " + decimal(training.rate, 4) + " --hard " + std::to_string(arguments.hard) + " --compete " +
       std::to_string(arguments.compete) + " --threads " + std::to_string(team.size());
   if (arguments.among_all) options += " --among-all";
+  if (arguments.aspects > 0) options += " --aspects " + std::to_string(arguments.aspects);
   if (arguments.mention_tail > 0) options += " --mention-tail " + std::to_string(arguments.mention_tail);
   if (arguments.hold_out > 0) options += " --hold-out " + std::to_string(arguments.hold_out);
   if (arguments.no_alignment) options += " --no-alignment";
@@ -248,6 +258,12 @@ void add_train_matcher(const Command& train) {
   command.option(
       "--attention", "TEXT", a.training.attention,
       "Of a path over the question, as nn/attention_config.h spells it; \"score=scaled_dot\", or none");
+  command.option("--aspects", "N", a.aspects,
+                 "1: the type of a path's answers is read, too; 2: and what else is said about them; 0", 0,
+                 2);
+  command.several(
+      "--type-relation", "RELATION", a.type_relations,
+      "Relations of --facts that say what type an entity is of; common.topic.notable_types and P31");
   command.option("--mention-tail", "N", a.mention_tail,
                  "The last N words of a mention's name are read, too: they say what it is; 0", 0, 16);
   command.flag("--no-alignment", a.no_alignment, "Without the nearest words' cosines in the score");

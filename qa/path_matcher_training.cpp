@@ -245,6 +245,13 @@ class Task : public nn::TrainingTask<float> {
     }
     w.batch.path_words.add(static_cast<Index>(text.words.size()));
     w.batch.path_units.add(static_cast<Index>(text.units.size()));
+    const std::vector<std::string>* const aspects[] = {&data_.paths[path].answer_type,
+                                                       &data_.paths[path].answer_context};
+    for (Index k = 0; k < network_.config().aspects; ++k) {
+      PathBatch::Aspect& aspect = w.batch.aspects[at(k)];
+      for (const std::string& word : *aspects[k]) aspect.words.push_back(add_word(word, w.batch, random));
+      aspect.segments.add(static_cast<Index>(aspects[k]->size()));
+    }
     w.places.push_back({path, &text.key});
     return found->second;
   }
@@ -354,17 +361,21 @@ struct Vocabularies {
   std::vector<std::string> words, units;
 };
 Vocabularies vocabularies_of(const MatchData& data, const std::vector<std::string>& with_vectors,
-                             Index tail) {
+                             const PathMatcherTraining& options) {
   Vocabularies out;
   out.words = with_vectors;
   const std::unordered_set<std::string> have(with_vectors.begin(), with_vectors.end());
   std::map<std::string, std::size_t> words, units;
   for (const MatchExample& example : data.train) {
-    for (const MatchWord& word : match_words(example.question, example.mentions, tail)) ++words[word.key];
+    for (const MatchWord& word : match_words(example.question, example.mentions, options.mention_tail))
+      ++words[word.key];
   }
   std::unordered_set<std::uint32_t> used;
   for (const MatchExample& example : data.train) used.insert(example.gold.begin(), example.gold.end());
   for (std::uint32_t i = 0; i < data.paths.size(); ++i) {
+    for (const auto* aspect : {&data.paths[i].answer_type, &data.paths[i].answer_context}) {
+      for (const std::string& word : *aspect) words[word] += options.aspects > 0 ? 1 : 0;
+    }
     for (const PathText& text : data.paths[i].texts) {
       for (const std::string& word : text.words) ++words[word];
       // A unit that no question asks for has nothing to learn from.
@@ -429,11 +440,12 @@ base::Result<TrainedPathMatcher> train_path_matcher(const MatchData& data, Match
   config.attention = options.attention;
   config.alignment = options.alignment;
   config.mention_tail = options.mention_tail;
+  config.aspects = options.aspects;
   config.word_dropout = options.word_dropout;
   config.state_dropout = options.state_dropout;
   ASKBASE_TRY(path_attention(config));
 
-  Vocabularies lists = vocabularies_of(data, vectors.words, options.mention_tail);
+  Vocabularies lists = vocabularies_of(data, vectors.words, options);
   const PathVocabulary words(std::move(lists.words)), units(std::move(lists.units));
   TrainedPathMatcher model;
   model.config = path_matcher_config_text(config);
@@ -511,7 +523,8 @@ double path_accuracy(const PathMatcher& matcher, const std::vector<TrainingPath>
   }
   // Paths that are not needed stay without text, and cost nothing.
   for (std::size_t i = 0; i < paths.size(); ++i) {
-    if (needed[i] != 0 && !paths[i].texts.empty()) list[i].texts = {paths[i].texts.front()};
+    if (needed[i] != 0 && !paths[i].texts.empty())
+      list[i] = {{paths[i].texts.front()}, paths[i].answer_type, paths[i].answer_context};
   }
   const EncodedPaths encoded = matcher.encode(list, team);
   std::vector<char> right(questions.size());

@@ -20,6 +20,7 @@ struct TrainingPath {
   std::vector<PathText> texts;  // the first is used most often; another now and then
   // Paths compete with those of their own schema: two that mean the same in two schemas are no rivals.
   std::uint32_t schema = 0;
+  std::vector<std::string> answer_type = {}, answer_context = {};  // words, for models with these aspects
 };
 
 struct MatchExample {
@@ -56,6 +57,7 @@ struct PathMatcherTraining {
   nn::Index batch = 96;
   std::string attention = "score=scaled_dot";
   bool alignment = true;
+  nn::Index aspects = 0;       // 1: the answer's type is read, too; 2: and what surrounds the answer
   nn::Index mention_tail = 0;  // words of a mention's name that are read, the last ones
   nn::Index hard = 4;      // rivals of each question in a batch, half of its entity, half alike in other ways
   nn::Index compete = 96;  // paths of the batch that a question chooses from

@@ -410,6 +410,43 @@ TEST_CASE("a matcher learns, ships and scores what it has never seen") {
   }
 }
 
+TEST_CASE("the type of the answer tells paths apart whose own words say nothing") {
+  MatchData data;
+  const Words types = {"city", "person", "river"};
+  const Words names = {"a", "b", "c", "d", "e", "f", "g", "h", "i"};
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    TrainingPath path{texts_of("", {"link " + names[i]}), 0};
+    path.answer_type = {types[i % 3]};
+    data.paths.push_back(path);
+  }
+  // Of each type the last path is never asked for.
+  for (std::size_t i = 0; i < 180; ++i) {
+    const auto path = static_cast<std::uint32_t>(i % 6);
+    MatchExample example{"which " + types[path % 3] + " is linked to X", {}, {path}, {}, 0};
+    for (std::uint32_t rival = 0; rival < 6; ++rival) {
+      if (rival % 3 != path % 3) example.rivals.push_back(rival);
+    }
+    data.train.push_back(example);
+  }
+  PathMatcherTraining training = small_training();
+  training.aspects = 1;
+  training.alignment = false;
+  training.compete = 3;
+  nn::Team team(1);
+  const auto model = train_path_matcher(data, {}, training, team);
+  REQUIRE(model);
+  const test::ScratchFolder folder;
+  REQUIRE(save_path_matcher(folder.path() / "m", *model, "card"));
+  const auto matcher = PathMatcher::load(folder.path() / "m");
+  REQUIRE(matcher);
+  for (std::uint32_t type = 0; type < 3; ++type) {
+    const MatchExample example{"which " + types[type] + " is linked to X", {}, {6 + type}, {6, 7, 8}, 0};
+    MatchExample asked = example;
+    std::erase(asked.rivals, 6 + type);
+    CHECK_MESSAGE(path_accuracy(**matcher, data.paths, {asked}, false, team) == 1.0, types[type]);
+  }
+}
+
 TEST_CASE("training of the matcher: the same twice, by margin, and what it refuses") {
   const Small small = small_data(60);
   PathMatcherTraining training = small_training();
