@@ -100,7 +100,8 @@ the right relation before all relations of the knowledge bases; the right relati
 base::Result<std::string> card_text(const MemoryArguments& arguments,
                                     const std::vector<MemorySource>& sources,
                                     const MemoryQuestions& questions, const qa::TrainedMemory& model,
-                                    nn::Index dimensions, const std::vector<MeasuredMemory>& measured) {
+                                    nn::Index dimensions, int threads,
+                                    const std::vector<MeasuredMemory>& measured) {
   std::string data, options = "--lang " + arguments.language + " --data";
   for (const MemorySource& source : sources) {
     ASKBASE_ASSIGN(const std::string content, base::read_file(source.questions));
@@ -119,6 +120,7 @@ base::Result<std::string> card_text(const MemoryArguments& arguments,
              std::to_string(arguments.buckets) + " --negatives " + std::to_string(arguments.negatives) +
              " --rate " + decimal(arguments.rate, 4);
   if (arguments.valid_share > 0) options += " --valid-share " + decimal(arguments.valid_share, 2);
+  options += " --threads " + std::to_string(threads);
   std::string text =
       filled(kCard, {{"name", std::filesystem::path(arguments.out).filename().string()},
                      {"hops", std::to_string(arguments.hops) + (arguments.hops == 1 ? " hop" : " hops")},
@@ -188,7 +190,7 @@ base::Result<int> run_train(const MemoryArguments& arguments, const Globals& glo
     measured.push_back(measure("test", *memory, questions.data, questions.test, team));
   }
   ASKBASE_ASSIGN(std::string card,
-                 card_text(arguments, sources, questions, model, words.dimensions, measured));
+                 card_text(arguments, sources, questions, model, words.dimensions, team.size(), measured));
   ASKBASE_TRY(qa::save_memory(arguments.out, model, std::move(card)));
 
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
