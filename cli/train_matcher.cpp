@@ -280,6 +280,10 @@ void add_train_matcher(const Command& train) {
   command.option("--compete", "N", a.compete, "Paths of a batch that a question chooses from; 96", 2, 100000);
   command.option("--unit-drop", "SHARE", a.training.unit_drop,
                  "How often a path's names as wholes are hidden, so that words count; 0.5", 0.0, 1.0);
+  command.option("--word-dropout", "SHARE", a.training.word_dropout,
+                 "How many numbers of words' vectors are dropped; 0.3", 0.0, 0.9);
+  command.option("--state-dropout", "SHARE", a.training.state_dropout,
+                 "How many numbers between the question's two LSTMs are; 0.2", 0.0, 0.9);
   command.option("--plain-share", "SHARE", a.training.plain_share,
                  "How often a path is said in another way than its first; 0.3", 0.0, 1.0);
   command.option("--margin", "N", a.training.margin, "Margin loss on scores instead of softmax; 0", 0.0,
