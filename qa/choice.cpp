@@ -251,7 +251,7 @@ base::Result<Choice> choose(const Context& context, const std::vector<Reading>& 
   }
   for (std::size_t i = 0; i < kept.size(); ++i) {
     const double rival = i == 0 && kept.size() > 1 ? kept[1]->score : i > 0 ? kept[0]->score : -1e9;
-    double confidence = calibrated(*kept[i], rival);
+    double confidence = calibrated(context, *kept[i], rival);
     if (i > 0) {
       confidence = std::min(confidence, 1 - choice.answers[0].confidence);
       if (confidence < least_alternative) break;

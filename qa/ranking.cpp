@@ -1,5 +1,4 @@
-// From a reading's features to the probability that it is right: one logistic function with weights that can
-// be looked at, chosen on the dev half of datasets/atlas/questions.jsonl.
+// The features of readings that their words, names and values tell; and the judgement (qa/ranker.h) by all.
 #include <algorithm>
 #include <cmath>
 
@@ -8,35 +7,6 @@
 
 namespace askbase::qa {
 namespace {
-
-struct Weights {
-  double bias = -3.2;
-  double of[feature_count] = {};
-  constexpr Weights() {
-    set(Feature::coverage, 3.4);
-    set(Feature::unexplained, -4.6);
-    set(Feature::text_cover, 1.8);
-    set(Feature::relation, 0.4);
-    set(Feature::inferred, 1.8);
-    set(Feature::link, 3.0);
-    set(Feature::expected, 1.2);
-    set(Feature::head_class, 1.3);
-    set(Feature::name_class, 0.5);
-    set(Feature::direction, 1.0);
-    set(Feature::weak_name, -1.5);
-    set(Feature::partial_name, -5.0);
-    set(Feature::prominence, 0.4);
-    set(Feature::missing, -0.6);
-    set(Feature::plurality, 0.7);
-    set(Feature::head_noun, -2.0);
-    set(Feature::exact_text, 0.6);
-    set(Feature::unused_name, -1.5);
-    set(Feature::echo, -2.5);
-    set(Feature::bare_shape, 0.6);
-  }
-  constexpr void set(Feature feature, double weight) { of[static_cast<std::size_t>(feature)] = weight; }
-};
-constexpr Weights weights;
 
 constexpr float strange_word_bound = 0.3F;  // explained less than this: not explained
 
@@ -369,30 +339,19 @@ void set_features(const Context& context, Reading& reading) {
 
 }  // namespace
 
-std::string_view feature_name(Feature feature) {
-  constexpr std::string_view names[feature_count] = {
-      "coverage",   "unexplained", "text_cover", "relation",    "inferred",     "link",       "expected",
-      "head_class", "name_class",  "direction",  "weak_name",   "partial_name", "prominence", "missing",
-      "plurality",  "head_noun",   "exact_text", "unused_name", "echo",         "bare_shape"};
-  return names[static_cast<std::size_t>(feature)];
-}
-
 void judge(const Context& context, std::vector<Reading>& readings) {
+  for (Reading& reading : readings) set_features(context, reading);
+  set_learned_features(context, readings);
   for (Reading& reading : readings) {
-    set_features(context, reading);
-    reading.score = weights.bias;
-    for (std::size_t i = 0; i < feature_count; ++i) {
-      reading.score += weights.of[i] * static_cast<double>(reading.features[i]);
-    }
-    reading.confidence = 1 / (1 + std::exp(-reading.score));
+    reading.score = context.weights.score(reading.features);
+    reading.confidence = context.weights.confidence(reading.score);
   }
   std::stable_sort(readings.begin(), readings.end(),
                    [](const Reading& a, const Reading& b) { return a.score > b.score; });
 }
 
-double calibrated(const Reading& best, double rival_score) {
-  const double gap = std::max(0.0, best.score - rival_score);
-  return best.confidence * (1 - 0.5 * std::exp(-2 * gap));
+double calibrated(const Context& context, const Reading& best, double rival_score) {
+  return context.weights.confidence(best.score, rival_score);
 }
 
 }  // namespace askbase::qa

@@ -7,6 +7,7 @@ namespace askbase::qa {
 namespace {
 
 constexpr std::size_t max_matches = 16;  // predicates tried for one name
+constexpr std::size_t max_own = 12;      // of an entity's own predicates, where a model tells which
 constexpr float likely_share = 0.05F;    // of a predicate's sample in a class: the class fits
 
 bool overlap(const Mention& a, const Mention& b) { return a.first < b.last && b.first < a.last; }
@@ -105,7 +106,7 @@ base::Status ReadingBuilder::build_from_entity(const Mention& mention, const Can
                                                const std::vector<RelationMatch>& matches, const Mask& names) {
   const Lexicon& lexicon = context_.lexicon;
   ASKBASE_ASSIGN(const Facts* facts, facts_of(candidate.entity));
-  for (const RelationMatch& match : matches) {
+  for (const RelationMatch& match : with_own(matches, *facts, names)) {
     const Predicate& predicate = lexicon.predicates()[match.predicate];
     const Facts forward = with_predicate(*facts, predicate.id);
     bool any = false;
@@ -200,6 +201,23 @@ base::Status ReadingBuilder::build_from_entity(const Mention& mention, const Can
     readings_[i].features[static_cast<std::size_t>(Feature::inferred)] = share;
   }
   return {};
+}
+
+std::vector<RelationMatch> ReadingBuilder::with_own(const std::vector<RelationMatch>& matches,
+                                                    const Facts& facts, const Mask& names) const {
+  std::vector<std::size_t> own;
+  for (std::size_t i = 0; i < facts.size(); ++i) {
+    if (i > 0 && facts[i].predicate == facts[i - 1].predicate) continue;
+    if (const auto index = context_.lexicon.predicate_index(facts[i].predicate)) own.push_back(*index);
+  }
+  std::vector<RelationMatch> out = matches;
+  for (RelationMatch& match : context_.relations.best_of(names, own, max_own)) {
+    const bool known = std::any_of(matches.begin(), matches.end(), [&](const RelationMatch& other) {
+      return other.predicate == match.predicate;
+    });
+    if (!known) out.push_back(std::move(match));
+  }
+  return out;
 }
 
 base::Result<Mask> ReadingBuilder::with_qualifiers(const Mention& mention, const Candidate& candidate,

@@ -12,8 +12,10 @@
 #include "base/result.h"
 #include "kb/store.h"
 #include "qa/analysis.h"
+#include "qa/learned.h"
 #include "qa/lexicon.h"
 #include "qa/linker.h"
+#include "qa/ranker.h"
 #include "qa/relation.h"
 
 namespace askbase::qa {
@@ -30,35 +32,6 @@ enum class Shape : std::uint8_t {
   identity,    // the entity itself, asked for by a code or another name: "which element is Bh"
 };
 std::string_view shape_name(Shape shape);
-
-// What a reading is judged by. Each lies about in [-1, 1]; the weights stand in ranking.cpp.
-enum class Feature : std::uint8_t {
-  coverage,      // share of the question's words that the reading explains
-  unexplained,   // how many words it does not explain, up to 2, halved
-  text_cover,    // share of the predicate's text that the question says
-  relation,      // 1: some word of the question names the predicate; 0: it was inferred
-  inferred,      // 1: the only predicate that joins this class and this entity
-  link,          // how well the names fit, 1 for exact ones
-  expected,      // 1: values are of the expected kind (who: people); -1: they are not
-  head_class,    // 1: values are of the class asked for; -1: they are not
-  name_class,    // 1: the name is of the class said beside it
-  direction,     // 1: the order of words agrees with the direction, -1: it does not
-  weak_name,     // 1: the name is a common word
-  partial_name,  // 1: an unexplained word stands beside the name, as if it were longer
-  prominence,    // how much is known of the entity
-  missing,       // 1: the KB has no such fact
-  plurality,     // 1: several are asked for and found; -1: several asked for, one found, or the reverse
-  head_noun,     // 1: the noun whose value is asked for ("anthem" of "the national anthem of X") is not
-                 // explained
-  exact_text,    // 1: the question says a whole text of the predicate in its own words
-  unused_name,   // 1: the question has another name that the reading leaves out
-  echo,          // 1: the answer is what the question says already
-  bare_shape,    // 1: members, kinds and definitions, which have no predicate to be judged by
-  count_
-};
-inline constexpr std::size_t feature_count = static_cast<std::size_t>(Feature::count_);
-std::string_view feature_name(Feature feature);
-using Features = std::array<float, feature_count>;
 
 struct Reading {
   Shape shape = Shape::forward;
@@ -95,6 +68,10 @@ struct Context {
   const std::vector<ClassMention>& classes;
   const RelationMatcher& relations;
   const Deadline& deadline;
+  const RankWeights& weights = lexical_weights();
+  // Of the question's language; null without learned parts.
+  const LanguageModels* models = nullptr;
+  const RelationCodes* codes = nullptr;
 };
 
 inline constexpr std::size_t max_evidence = 20;
@@ -113,6 +90,9 @@ class ReadingBuilder {
   base::Status build_from(const Mention& mention);
   base::Status build_from_entity(const Mention& mention, const Candidate& candidate,
                                  const std::vector<RelationMatch>& matches, const Mask& names);
+  // The matches, and those of the entity's own predicates that a learned matcher finds likely.
+  std::vector<RelationMatch> with_own(const std::vector<RelationMatch>& matches, const Facts& facts,
+                                      const Mask& names) const;
   // Other names of the question that only say more of the candidate: "Paris, France", or that are the choices
   // offered: "solid, liquid or gas". Their units count as taken.
   base::Result<Mask> with_qualifiers(const Mention& mention, const Candidate& candidate, const Mask& names);
@@ -151,10 +131,12 @@ class ReadingBuilder {
   std::vector<Reading> readings_;
 };
 
+// The features of the learned parts, for all readings of a question. Part of judge().
+void set_learned_features(const Context& context, std::vector<Reading>& readings);
 // Fills features, score and confidence, and puts the best first.
 void judge(const Context& context, std::vector<Reading>& readings);
 // The confidence of the best reading once its rivals are known: another answer that is nearly as good takes
 // from it.
-double calibrated(const Reading& best, double rival_score);
+double calibrated(const Context& context, const Reading& best, double rival_score);
 
 }  // namespace askbase::qa

@@ -4,8 +4,11 @@
 // may take its place. Thread-safe; the matcher that prepare() returns belongs to one question and one thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "qa/analysis.h"
@@ -21,6 +24,9 @@ struct RelationMatch {
   bool opposite = false;         // the question says the opposite of the predicate's label
   float score = 0;               // for ordering: cover of the question's words and of the text
   std::vector<float> explained;  // for each unit: how well the predicate's texts explain it, in [0, 1]
+  // By a learned matcher, from subject to object and from object to subject; see qa/learned_relations.h.
+  bool learned = false;
+  std::array<float, 2> logit = {}, log_share = {};  // the latter: among all predicates of the KB
 };
 
 // The matches of one question.
@@ -29,6 +35,12 @@ class RelationMatcher {
   virtual ~RelationMatcher() = default;
   // Best first, at most limit; words in the mask belong to names and do not count.
   virtual std::vector<RelationMatch> match(const Mask& names, std::size_t limit) const = 0;
+  // Of these predicates the likeliest, whether a word names them or not; none where only words tell.
+  virtual std::vector<RelationMatch> best_of(const Mask& /*names*/,
+                                             std::span<const std::size_t> /*predicates*/,
+                                             std::size_t /*limit*/) const {
+    return {};
+  }
 };
 
 class RelationScorer {

@@ -1,0 +1,75 @@
+#include "qa/learned.h"
+
+#include <algorithm>
+#include <string>
+
+#include "qa/path_text.h"
+
+namespace askbase::qa {
+namespace {
+
+// Labels, aliases and wordings in the language, labels first; those without a
+// language serve for all. Where there are none, whatever the predicate is
+// called.
+std::vector<std::string> texts_of(const Predicate& predicate, std::string_view language) {
+  std::vector<std::string> mine, other;
+  for (const RelationText& text : predicate.texts) {
+    if (text.origin == RelationText::Origin::identifier) continue;
+    const bool fits = text.lang.empty() || std::string_view(text.lang).substr(0, 2) == language;
+    (fits ? mine : other).push_back(text.text);
+  }
+  return mine.empty() ? other : mine;
+}
+
+// A Freebase name stands at the end of an IRI as a whole.
+std::string identifier_of(const Predicate& predicate) {
+  const std::size_t end = predicate.iri.find_last_of("/#:");
+  std::string local = end == std::string::npos ? predicate.iri : predicate.iri.substr(end + 1);
+  return is_freebase_name(local) ? local : predicate.iri;
+}
+
+std::string object_of(const Lexicon& lexicon, const Predicate& predicate, std::string_view language) {
+  if (predicate.kind != ValueKind::entity) return std::string(value_kind_name(predicate.kind));
+  if (predicate.object_classes.empty()) return {};
+  const auto most =
+      std::max_element(predicate.object_classes.begin(), predicate.object_classes.end(),
+                       [](const ClassShare& a, const ClassShare& b) { return a.share < b.share; });
+  const std::optional<std::size_t> index = lexicon.class_index(most->id);
+  if (!index) return {};
+  for (const RelationText& text : lexicon.classes()[*index].texts) {
+    if (text.lang.empty() || std::string_view(text.lang).substr(0, 2) == language) return text.text;
+  }
+  return {};
+}
+
+}  // namespace
+
+RelationCodes encode_relations(const Lexicon& lexicon, const LanguageModels& models,
+                               base::Language language) {
+  RelationCodes codes;
+  const std::string_view tag = base::language_code(language);
+  std::vector<MatchPath> paths;
+  for (const Predicate& predicate : lexicon.predicates()) {
+    const std::vector<std::string> texts = texts_of(predicate, tag);
+    const std::string identifier = identifier_of(predicate);
+    const std::string object = object_of(lexicon, predicate, tag);
+    for (const bool inverse : {false, true}) {
+      if (models.matcher) {
+        const RelationStep step{.identifier = identifier, .texts = texts, .inverse = inverse};
+        MatchPath path;
+        path.texts = path_texts({&step, 1});
+        if (!inverse) path.answer_type = path_words(object);
+        paths.push_back(std::move(path));
+      }
+      if (models.memory) {
+        const MemoryPredicate key = memory_predicate(identifier, texts, object);
+        const MemoryStep step{.predicate = &key, .inverse = inverse};
+        codes.keys.push_back(models.memory->encode({&step, 1}));
+      }
+    }
+  }
+  if (models.matcher) codes.paths = models.matcher->encode(paths);
+  return codes;
+}
+
+}  // namespace askbase::qa

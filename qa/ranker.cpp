@@ -1,0 +1,148 @@
+#include "qa/ranker.h"
+
+#include <cmath>
+
+#include "base/file.h"
+#include "base/json.h"
+
+namespace askbase::qa {
+namespace {
+
+using base::ErrorCode;
+using base::fail;
+using base::Json;
+
+constexpr std::string_view names[feature_count] = {
+    "coverage",   "unexplained", "text_cover", "relation",    "inferred",     "link",       "expected",
+    "head_class", "name_class",  "direction",  "weak_name",   "partial_name", "prominence", "missing",
+    "plurality",  "head_noun",   "exact_text", "unused_name", "echo",         "bare_shape", "matched",
+    "fits",       "remembered",  "recalled",   "tagged",      "untagged"};
+
+// The weights by name, and what else there is.
+struct Entry {
+  std::string_view name;
+  double* value;
+};
+std::array<Entry, feature_count + 4> entries_of(RankWeights& weights) {
+  std::array<Entry, feature_count + 4> out;
+  for (std::size_t i = 0; i < feature_count; ++i) out[i] = {names[i], &weights.of[i]};
+  out[feature_count] = {"bias", &weights.bias};
+  out[feature_count + 1] = {"scale", &weights.scale};
+  out[feature_count + 2] = {"shift", &weights.shift};
+  out[feature_count + 3] = {"rival", &weights.rival};
+  return out;
+}
+
+base::Result<RankWeights> read_weights(const Json& config, const char* language) {
+  const auto found = config.find(language);
+  const auto bad = [&](const std::string& what) {
+    return fail(ErrorCode::corrupt, "config.json: \"" + std::string(language) + "\": " + what);
+  };
+  if (found == config.end() || !found->is_object()) return bad("no object with weights");
+  RankWeights weights;
+  const auto entries = entries_of(weights);
+  for (const auto& [name, value] : found->items()) {
+    double* place = nullptr;
+    for (const Entry& entry : entries) {
+      if (entry.name == name) place = entry.value;
+    }
+    if (place == nullptr) return bad("no feature is called \"" + name + "\"");
+    if (!value.is_number() || !std::isfinite(value.get<double>()) || std::abs(value.get<double>()) > 1e4)
+      return bad("\"" + name + "\" is no number of a weight's size");
+    *place = value.get<double>();
+  }
+  if (weights.scale <= 0 || weights.rival < 0 || weights.rival > 1)
+    return bad("\"scale\" has to be above 0, \"rival\" from 0 to 1");
+  return weights;
+}
+
+Json weights_json(RankWeights weights) {
+  Json out = Json::object();
+  for (const Entry& entry : entries_of(weights)) {
+    if (*entry.value != 0) out[std::string(entry.name)] = base::json_number(*entry.value, 4);
+  }
+  return out;
+}
+
+RankWeights make_lexical_weights() {
+  RankWeights weights;
+  weights.bias = -3.2;
+  const auto set = [&](Feature feature, double weight) {
+    weights.of[static_cast<std::size_t>(feature)] = weight;
+  };
+  set(Feature::coverage, 3.4);
+  set(Feature::unexplained, -4.6);
+  set(Feature::text_cover, 1.8);
+  set(Feature::relation, 0.4);
+  set(Feature::inferred, 1.8);
+  set(Feature::link, 3.0);
+  set(Feature::expected, 1.2);
+  set(Feature::head_class, 1.3);
+  set(Feature::name_class, 0.5);
+  set(Feature::direction, 1.0);
+  set(Feature::weak_name, -1.5);
+  set(Feature::partial_name, -5.0);
+  set(Feature::prominence, 0.4);
+  set(Feature::missing, -0.6);
+  set(Feature::plurality, 0.7);
+  set(Feature::head_noun, -2.0);
+  set(Feature::exact_text, 0.6);
+  set(Feature::unused_name, -1.5);
+  set(Feature::echo, -2.5);
+  set(Feature::bare_shape, 0.6);
+  return weights;
+}
+
+}  // namespace
+
+std::string_view feature_name(Feature feature) { return names[static_cast<std::size_t>(feature)]; }
+
+double RankWeights::score(const Features& features) const {
+  double sum = bias;
+  for (std::size_t i = 0; i < feature_count; ++i) sum += of[i] * static_cast<double>(features[i]);
+  return sum;
+}
+
+double RankWeights::confidence(double score) const { return 1 / (1 + std::exp(-(scale * score + shift))); }
+
+double RankWeights::confidence(double score, double rival_score) const {
+  const double gap = std::max(0.0, score - rival_score);
+  return confidence(score) * (1 - rival * std::exp(-2 * gap));
+}
+
+const RankWeights& lexical_weights() {
+  static const RankWeights weights = make_lexical_weights();
+  return weights;
+}
+
+base::Result<std::shared_ptr<const Ranker>> Ranker::load(const std::filesystem::path& folder) {
+  ASKBASE_ASSIGN(const std::string text, base::read_file(folder / "config.json"));
+  auto config = base::parse_json(text);
+  const auto named = [&](base::Error error) {
+    error.message = folder.string() + ": " + error.message;
+    return tl::unexpected(std::move(error));
+  };
+  if (!config || !config->is_object()) {
+    return named(
+        {ErrorCode::corrupt, "config.json is no JSON object", "put the model's folder back as it was"});
+  }
+  const auto kind = config->find("kind"), format = config->find("format");
+  if (kind == config->end() || *kind != "kb-ranker") {
+    return named({ErrorCode::unsupported, "config.json is not that of a kb-ranker", {}});
+  }
+  if (format == config->end() || *format != 1) {
+    return named({ErrorCode::unsupported, "config.json has another format than 1", "update this program"});
+  }
+  auto english = read_weights(*config, "en"), chinese = read_weights(*config, "zh");
+  if (!english) return named(english.error());
+  if (!chinese) return named(chinese.error());
+  return std::make_shared<const Ranker>(*english, *chinese);
+}
+
+std::string Ranker::config() const {
+  const Json config = {
+      {"format", 1}, {"kind", "kb-ranker"}, {"en", weights_json(english_)}, {"zh", weights_json(chinese_)}};
+  return base::dump_json(config, 2) + "\n";
+}
+
+}  // namespace askbase::qa
