@@ -229,7 +229,12 @@ class Scorer {
     return out;
   }
   static RankedPool features(const Scored& scored) {
-    return {{scored.matcher, scored.cosine, scored.overlap}, scored.gold};
+    RankedPool pool{{scored.matcher, scored.cosine, scored.overlap}, scored.gold};
+    if (!scored.bayes.empty()) {
+      pool.features.push_back(scored.prior);
+      pool.features.push_back(scored.bayes);
+    }
+    return pool;
   }
 
   const std::vector<std::uint32_t>& candidates_of(std::size_t question) const {
@@ -407,9 +412,15 @@ base::Result<int> run_eval(const EvalArguments& arguments, const Globals& global
     add("baseline_naive_bayes", "naive Bayes", &Right::bayes);
   }
   if (!weights.empty()) {
-    out["ranker"] = {{"matcher", weights[0]}, {"sentences", weights[1]}, {"overlap", weights[2]}};
-    rows.push_back({"ranker", "matcher " + decimal(weights[0], 3) + ", sentences " + decimal(weights[1], 3) +
-                                  ", words in common " + decimal(weights[2], 3)});
+    const char* const names[] = {"matcher", "sentences", "overlap", "prior", "naive_bayes"};
+    base::Json shown = base::Json::object();
+    std::string text;
+    for (std::size_t f = 0; f < weights.size(); ++f) {
+      shown[names[f]] = weights[f];
+      text += (f == 0 ? "" : ", ") + std::string(names[f]) + " " + decimal(weights[f], 3);
+    }
+    out["ranker"] = std::move(shown);
+    rows.push_back({"ranker", text});
   }
   std::string lines;
   if (!arguments.out.empty()) {
@@ -469,8 +480,9 @@ void add_eval_relation_detection(const Command& eval) {
   command.option("--lang", "LANG", a.language, "Of the shipped model to take, en or zh; en",
                  Command::one_of({"en", "zh"}));
   command.option("--model", "DIR", a.model, "Model folder; en-matcher or zh-matcher in the folder of models");
-  command.option("--encoder", "DIR", a.encoder,
-                 "A sentence model: its cosines, the matcher's scores and shared words are ranked together");
+  command.option(
+      "--encoder", "DIR", a.encoder,
+      "A sentence model: its cosines, the matcher's scores, shared words and counts are ranked together");
   command.several("--fit-pools", "FILE", a.fit_pools,
                   "Relations and questions to fit the ranker's weights to");
   command.option("--fit-every", "N", a.fit_every, "Of these every N-th question alone; 1", 1, 1000000);

@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from support import Case, main
+from support import SOURCE, Case, main
 
 RELATIONS = ["/people/person/place_of_birth", "/people/person/profession", "/book/written_work/author",
              "/location/country/capital", "film.film.director..film.director.film"]
@@ -85,6 +85,11 @@ class TrainMatcher(Case):
         self.assertAlmostEqual(right / 15, measured["accuracy"], 6)
         dumped = [json.loads(line) for line in self.text(candidates).splitlines()]
         self.assertEqual([c["relation"] for c in dumped[0]["candidates"]], RELATIONS)
+
+        ranked = self.json(*pools, "--encoder", os.path.join(SOURCE, "models", "en-sentence"), "--fit-pools", self.relations,
+                           self.pools, "--fit-every", "2")
+        self.assertEqual(set(ranked["ranker"]), {"matcher", "sentences", "overlap"})
+        self.assertGreaterEqual(ranked["accuracy"], ranked["matcher_accuracy"] - 0.1)
 
         # Somebody else's scores: the last candidate is always the best.
         scores = self.file("scores.jsonl", "".join(json.dumps({"question": i, "scores": [0, 1, 2, 3, 4.5]}) + "\n" for i in range(15)))
