@@ -151,11 +151,17 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
       " --rate " + decimal(training.rate, 4) + " --hard " + std::to_string(arguments.hard) + " --compete " +
       std::to_string(arguments.compete) + " --threads " + std::to_string(team.size());
   if (arguments.among_all) options += " --among-all";
+  if (arguments.evaluate_every > 0)
+    options += " --evaluate-every " + std::to_string(arguments.evaluate_every);
+  if (arguments.patience > 0) options += " --patience " + std::to_string(arguments.patience);
   if (arguments.aspects > 0) options += " --aspects " + std::to_string(arguments.aspects);
   if (arguments.mention_tail > 0) options += " --mention-tail " + std::to_string(arguments.mention_tail);
   if (arguments.hold_out > 0) options += " --hold-out " + std::to_string(arguments.hold_out);
   if (arguments.no_alignment) options += " --no-alignment";
-  if (!arguments.pools.empty()) options += " --pool-times " + std::to_string(arguments.pool_times);
+  if (!arguments.pools.empty()) {
+    options += " --pool-times " + std::to_string(arguments.pool_times) + " --valid-every " +
+               std::to_string(arguments.valid_every);
+  }
   if (!arguments.vectors.empty()) {
     options +=
         " --words " + std::to_string(arguments.words) + " --word-rate " + decimal(training.word_rate, 2);
