@@ -115,6 +115,50 @@ base::Status check(const TrainArguments& arguments) {
   return nn::check_model_place(arguments.out);
 }
 
+// The options that were given, for the card; files stand there by themselves.
+std::string options_text(const TrainArguments& a, int threads) {
+  const TrainArguments usual;
+  const qa::PathMatcherTraining &t = a.training, &usually = usual.training;
+  std::string text = "--seed " + std::to_string(a.seed) + " --threads " + std::to_string(threads);
+  const auto number = [&](const char* name, std::size_t value, std::size_t usual_value) {
+    if (value != usual_value) text += std::string(" ") + name + " " + std::to_string(value);
+  };
+  const auto share = [&](const char* name, double value, double usual_value) {
+    if (value != usual_value) text += std::string(" ") + name + " " + decimal(value, 4);
+  };
+  const auto flag = [&](const char* name, bool given) {
+    text += given ? std::string(" ") + name : std::string();
+  };
+  number("--epochs", a.epochs, usual.epochs);
+  number("--patience", a.patience, usual.patience);
+  number("--evaluate-every", a.evaluate_every, usual.evaluate_every);
+  number("--hold-out", a.hold_out, usual.hold_out);
+  number("--valid-every", a.valid_every, usual.valid_every);
+  number("--valid-limit", a.valid_limit, usual.valid_limit);
+  number("--pool-times", a.pool_times, usual.pool_times);
+  flag("--among-all", a.among_all);
+  number("--words", a.words, usual.words);
+  number("--dimensions", a.dimensions, usual.dimensions);
+  number("--buckets", a.buckets, usual.buckets);
+  number("--hidden", a.hidden, usual.hidden);
+  if (t.attention != usually.attention) text += " --attention \"" + t.attention + "\"";
+  flag("--no-alignment", a.no_alignment);
+  number("--aspects", a.aspects, usual.aspects);
+  number("--mention-tail", a.mention_tail, usual.mention_tail);
+  number("--batch", a.batch, usual.batch);
+  number("--hard", a.hard, usual.hard);
+  number("--compete", a.compete, usual.compete);
+  share("--rate", t.rate, usually.rate);
+  share("--word-rate", t.word_rate, usually.word_rate);
+  share("--unit-drop", t.unit_drop, usually.unit_drop);
+  share("--plain-share", t.plain_share, usually.plain_share);
+  share("--word-dropout", t.word_dropout, usually.word_dropout);
+  share("--state-dropout", t.state_dropout, usually.state_dropout);
+  share("--margin", t.margin, usually.margin);
+  share("--minutes", t.minutes, usually.minutes);
+  return text;
+}
+
 base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
   ASKBASE_TRY(check(arguments));
   base::watch_interrupts();
@@ -145,35 +189,9 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
   ASKBASE_ASSIGN(const qa::TrainedPathMatcher model,
                  qa::train_path_matcher(data, std::move(vectors), training, team));
 
-  std::string options =
-      "--seed " + std::to_string(arguments.seed) + " --epochs " + std::to_string(arguments.epochs) +
-      " --hidden " + std::to_string(arguments.hidden) + " --batch " + std::to_string(arguments.batch) +
-      " --rate " + decimal(training.rate, 4) + " --hard " + std::to_string(arguments.hard) + " --compete " +
-      std::to_string(arguments.compete) + " --threads " + std::to_string(team.size());
-  if (arguments.among_all) options += " --among-all";
-  if (arguments.evaluate_every > 0)
-    options += " --evaluate-every " + std::to_string(arguments.evaluate_every);
-  if (arguments.patience > 0) options += " --patience " + std::to_string(arguments.patience);
-  if (arguments.aspects > 0) options += " --aspects " + std::to_string(arguments.aspects);
-  if (arguments.mention_tail > 0) options += " --mention-tail " + std::to_string(arguments.mention_tail);
-  if (arguments.hold_out > 0) options += " --hold-out " + std::to_string(arguments.hold_out);
-  if (arguments.no_alignment) options += " --no-alignment";
-  if (!arguments.pools.empty()) {
-    options += " --pool-times " + std::to_string(arguments.pool_times) + " --valid-every " +
-               std::to_string(arguments.valid_every);
-  }
-  if (!arguments.vectors.empty()) {
-    options +=
-        " --words " + std::to_string(arguments.words) + " --word-rate " + decimal(training.word_rate, 2);
-  }
-  if (arguments.vectors.empty()) options += " --dimensions " + std::to_string(arguments.dimensions);
-  if (training.attention != qa::PathMatcherTraining().attention) {
-    options += " --attention \"" + training.attention + "\"";
-  }
-  if (training.margin > 0) options += " --margin " + decimal(training.margin, 2);
   MatcherCard card{
       .language = arguments.language,
-      .options = options,
+      .options = options_text(arguments, team.size()),
       .files = {{"--data", arguments.data},
                 {"--valid", arguments.valid},
                 {"--facts", arguments.facts},
