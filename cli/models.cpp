@@ -1,6 +1,7 @@
 #include "cli/models.h"
 
 #include <system_error>
+#include <tuple>
 
 #include "base/log.h"
 #include "reader/readers.h"
@@ -30,6 +31,31 @@ base::Result<std::shared_ptr<const reader::TextReader>> text_reader(
   const auto folder = model_folder(globals, name, "texts in " + language + " are not read for answers");
   if (!folder) return nullptr;
   return reader::load_reader(*folder, {}, lender);
+}
+
+// Null when the folder is not there.
+template <typename Model>
+base::Status load_part(const Globals& globals, const std::string& name, const std::string& consequence,
+                       std::shared_ptr<const Model>& out) {
+  const auto folder = model_folder(globals, name, consequence);
+  if (!folder) return {};
+  ASKBASE_ASSIGN(out, Model::load(*folder));
+  return {};
+}
+
+// Null without a ranker, which joins what the others say.
+base::Result<std::shared_ptr<const qa::LearnedModels>> learned_models(const Globals& globals) {
+  auto learned = std::make_shared<qa::LearnedModels>();
+  ASKBASE_TRY(load_part(globals, "kb-ranker", "facts are found by their words alone", learned->ranker));
+  if (!learned->ranker) return nullptr;
+  for (const auto& [prefix, language, models] :
+       {std::tuple{"en-", "English", &learned->english}, std::tuple{"zh-", "Chinese", &learned->chinese}}) {
+    const std::string consequence = std::string("one judge less of readings of questions in ") + language;
+    ASKBASE_TRY(load_part(globals, std::string(prefix) + "tagger", consequence, models->tagger));
+    ASKBASE_TRY(load_part(globals, std::string(prefix) + "matcher", consequence, models->matcher));
+    ASKBASE_TRY(load_part(globals, std::string(prefix) + "memory", consequence, models->memory));
+  }
+  return learned;
 }
 
 base::Status check_models(const Globals& globals) {
@@ -80,6 +106,7 @@ base::Result<qa::EngineOptions> engine_options(const Globals& globals) {
   if (folder) {
     ASKBASE_ASSIGN(options.question_types, qa::QuestionTypeClassifier::load(*folder));
   }
+  ASKBASE_ASSIGN(options.learned, learned_models(globals));
   return options;
 }
 

@@ -32,10 +32,22 @@ int weight(Reason reason) {
 
 class EngineImpl : public Engine {
  public:
-  EngineImpl(const kb::Store& store, const EngineOptions& options) : store_(store), sure_(options.sure) {
-    pipelines_.push_back(make_kb_pipeline(options.min_confidence, options.question_types));
+  EngineImpl(const kb::Store& store, const EngineOptions& options)
+      : store_(store), sure_(options.sure), learned_(options.learned) {
+    const KbParts facts{options.min_confidence, options.question_types, options.learned};
+    pipelines_.push_back(make_kb_pipeline(facts));
+    if (options.learned) pipelines_.push_back(make_memory_pipeline(facts));
     pipelines_.push_back(make_text_pipeline(options.text, options.text_options));
     if (options.question_types) models_.emplace_back("question-type");
+    if (options.learned) {
+      for (const auto& [prefix, models] :
+           {std::pair{"en-", options.learned->english}, std::pair{"zh-", options.learned->chinese}}) {
+        if (models.tagger) models_.push_back(std::string(prefix) + "tagger");
+        if (models.matcher) models_.push_back(std::string(prefix) + "matcher");
+        if (models.memory) models_.push_back(std::string(prefix) + "memory");
+      }
+      if (options.learned->ranker) models_.emplace_back("kb-ranker");
+    }
     if (options.text.sentences) text_models_.emplace_back("en-sentence");
     const TextReaders* readers = options.text.readers.get();
     if (readers != nullptr && readers->reads(base::Language::english)) text_models_.emplace_back("en-reader");
@@ -54,10 +66,19 @@ class EngineImpl : public Engine {
     } else {
       return tl::unexpected(opened.error());
     }
-    auto state =
-        std::make_shared<const KbState>(KbState{std::move(view), std::move(lexicon), std::move(passages)});
+    auto state = std::make_shared<KbState>();
+    state->view = std::move(view);
+    state->lexicon = std::move(lexicon);
+    state->passages = std::move(passages);
+    if (learned_) {
+      for (const base::Language language : {base::Language::english, base::Language::chinese}) {
+        (language == base::Language::english ? state->english : state->chinese) =
+            std::make_shared<const RelationCodes>(
+                encode_relations(*state->lexicon, learned_->of(language), language));
+      }
+    }
     const std::lock_guard lock(mutex_);
-    state_.swap(state);
+    state_ = std::move(state);
     return {};
   }
 
@@ -124,8 +145,11 @@ class EngineImpl : public Engine {
     }
     if (chosen.empty() && names.empty()) chosen.push_back(pipelines_.front().get());
     if (chosen.empty()) {
+      std::string known;
+      for (const std::unique_ptr<Pipeline>& pipeline : pipelines_)
+        known += (known.empty() ? "" : ", ") + std::string(pipeline->name());
       return base::fail(base::ErrorCode::invalid_argument, "no such pipeline: " + names.front(),
-                        "this program has: kb, text");
+                        "this program has: " + known);
     }
     return chosen;
   }
@@ -155,7 +179,7 @@ class EngineImpl : public Engine {
   // The trace of facts is the object itself; that of another pipeline stands in it under its name.
   static void merge_trace(std::string trace, std::string_view pipeline, std::string& all) {
     if (trace.empty()) return;
-    if (pipeline == "kb") {
+    if (pipeline != "text") {
       all = std::move(trace);
       return;
     }
@@ -170,6 +194,7 @@ class EngineImpl : public Engine {
 
   const kb::Store& store_;
   const double sure_;
+  const std::shared_ptr<const LearnedModels> learned_;
   std::vector<std::unique_ptr<Pipeline>> pipelines_;
   std::vector<std::string> models_, text_models_;  // names; the latter of the text pipeline
   mutable std::mutex mutex_;                       // guards the pointer, not the state

@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "kb/store.h"
 #include "qa/answer.h"
+#include "qa/learned.h"
 #include "qa/question_type.h"
 #include "qa/text_pipeline.h"
 
@@ -23,6 +24,8 @@ struct EngineOptions {
   double min_confidence = 0.35;  // chosen on the dev half of datasets/atlas/questions.jsonl
   // Tells what kind of answer a question wants where its words leave it open; null: none.
   std::shared_ptr<const QuestionTypeClassifier> question_types = {};
+  // Learned parts of answering from facts; null: by words alone.
+  std::shared_ptr<const LearnedModels> learned = {};
   // From this confidence on an answer from facts is given without asking the documents.
   double sure = 0.6;
   TextParts text = {};  // what reads documents

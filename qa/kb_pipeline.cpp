@@ -7,26 +7,43 @@
 #include "kb/entity_index.h"
 #include "qa/choice.h"
 #include "qa/findings.h"
+#include "qa/learned_relations.h"
 #include "qa/linker.h"
 #include "qa/pipeline.h"
 #include "qa/reading.h"
 #include "qa/relation.h"
+#include "qa/tagged_linker.h"
 #include "qa/trace.h"
 #include "qa/wording.h"
 
 namespace askbase::qa {
 namespace {
 
+// Who decides between readings.
+enum class Judge { all, memory };
+
+// The memory's score alone; its margin of 1 between right and wrong is a clear difference.
+RankWeights memory_weights() {
+  RankWeights weights;
+  weights.of[static_cast<std::size_t>(Feature::recalled)] = 3;
+  weights.of[static_cast<std::size_t>(Feature::missing)] = -100;
+  return weights;
+}
+
+std::unique_ptr<EntityLinker> linker_of(const KbParts& parts) {
+  if (!parts.learned || !parts.learned->ranker) return make_lexical_linker();
+  return make_tagged_linker(parts.learned->english.tagger, parts.learned->chinese.tagger);
+}
+
 class KbPipeline : public Pipeline {
  public:
-  KbPipeline(double min_confidence, std::shared_ptr<const QuestionTypeClassifier> types)
-      : min_confidence_(min_confidence),
-        types_(std::move(types)),
-        linker_(make_lexical_linker()),
-        scorer_(make_lexical_relation_scorer()) {}
+  KbPipeline(const KbParts& parts, Judge judge)
+      : parts_(parts), judge_(judge), linker_(linker_of(parts)), scorer_(make_lexical_relation_scorer()) {}
 
-  std::string_view name() const override { return "kb"; }
-  bool has_data(const KbState& state) const override { return !state.lexicon->predicates().empty(); }
+  std::string_view name() const override { return judge_ == Judge::all ? "kb" : "memory"; }
+  bool has_data(const KbState& state) const override {
+    return judge_ == Judge::all && !state.lexicon->predicates().empty();
+  }
 
   base::Result<Outcome> answer(const Request& request, base::Language language, const KbState& state,
                                const Deadline& deadline) const override {
@@ -64,20 +81,35 @@ class KbPipeline : public Pipeline {
     }
     // The classifier learned from English questions, and knows nothing of Chinese ones. Most question words
     // say themselves what they want.
-    if (types_ && question.language == base::Language::english &&
+    if (parts_.types && question.language == base::Language::english &&
         (request.explain || expected_by_words(question, names) == Expect::any)) {
-      question.type = types_->classify(request.question);
+      question.type = parts_.types->classify(request.question);
     }
     const Frame frame = frame_of(question, names);
     const std::vector<ClassMention> classes = lexicon.find_classes(question);
-    const std::unique_ptr<RelationMatcher> relations = scorer_->prepare(question, lexicon);
+    // The question's own language, whichever one it is to be answered in.
+    const bool learned = parts_.learned && parts_.learned->ranker;
+    const LanguageModels* models = learned ? &parts_.learned->of(question.language) : nullptr;
+    const RelationCodes* codes = learned ? state.codes(question.language) : nullptr;
+    std::unique_ptr<RelationMatcher> relations = scorer_->prepare(question, lexicon);
+    if (models != nullptr && models->matcher && codes != nullptr) {
+      relations = with_path_matcher(std::move(relations), question, *models->matcher, codes->paths);
+    }
+    if (judge_ == Judge::memory && (models == nullptr || !models->memory)) {
+      decline(outcome, wording, Reason::unsupported_question);
+      return outcome;
+    }
     clock.lap("relations");
-    const Context context{view, lexicon, question, frame, links, classes, *relations, deadline};
+    const Context context{
+        view,       lexicon,  question,
+        frame,      links,    classes,
+        *relations, deadline, judge_ == Judge::memory ? memory_ : weights_for(question.language),
+        models,     codes};
     ReadingBuilder builder(context);
     ASKBASE_ASSIGN(std::vector<Reading> readings, builder.build());
     clock.lap("facts");
     judge(context, readings);
-    const double threshold = request.min_confidence >= 0 ? request.min_confidence : min_confidence_;
+    const double threshold = request.min_confidence >= 0 ? request.min_confidence : parts_.min_confidence;
     ASKBASE_ASSIGN(const Choice choice, choose(context, readings, threshold));
     clock.lap("ranking");
     if (request.explain) {
@@ -275,17 +307,26 @@ class KbPipeline : public Pipeline {
     return {};
   }
 
-  double min_confidence_;
-  std::shared_ptr<const QuestionTypeClassifier> types_;
+  const RankWeights& weights_for(base::Language language) const {
+    return parts_.learned && parts_.learned->ranker ? parts_.learned->ranker->weights(language)
+                                                    : lexical_weights();
+  }
+
+  const KbParts parts_;
+  const Judge judge_;
+  const RankWeights memory_ = memory_weights();
   std::unique_ptr<EntityLinker> linker_;
   std::unique_ptr<RelationScorer> scorer_;
 };
 
 }  // namespace
 
-std::unique_ptr<Pipeline> make_kb_pipeline(double min_confidence,
-                                           std::shared_ptr<const QuestionTypeClassifier> types) {
-  return std::make_unique<KbPipeline>(min_confidence, std::move(types));
+std::unique_ptr<Pipeline> make_kb_pipeline(const KbParts& parts) {
+  return std::make_unique<KbPipeline>(parts, Judge::all);
+}
+
+std::unique_ptr<Pipeline> make_memory_pipeline(const KbParts& parts) {
+  return std::make_unique<KbPipeline>(parts, Judge::memory);
 }
 
 }  // namespace askbase::qa

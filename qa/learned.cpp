@@ -62,7 +62,7 @@ RelationCodes encode_relations(const Lexicon& lexicon, const LanguageModels& mod
         paths.push_back(std::move(path));
       }
       if (models.memory) {
-        const MemoryPredicate key = memory_predicate(identifier, texts, object);
+        const MemoryPredicate key = memory_predicate(identifier, texts);
         const MemoryStep step{.predicate = &key, .inverse = inverse};
         codes.keys.push_back(models.memory->encode({&step, 1}));
       }

@@ -11,6 +11,7 @@
 #include "kb/store.h"
 #include "qa/analysis.h"
 #include "qa/answer.h"
+#include "qa/learned.h"
 #include "qa/lexicon.h"
 #include "qa/question_type.h"
 #include "reader/passage_index.h"
@@ -22,6 +23,11 @@ struct KbState {
   std::shared_ptr<const kb::View> view;
   std::shared_ptr<const Lexicon> lexicon;
   std::shared_ptr<const reader::PassageIndex> passages;  // null: another version made it, the log says so
+  // The predicates as the learned parts see them; null where there are none.
+  std::shared_ptr<const RelationCodes> english, chinese;
+  const RelationCodes* codes(base::Language language) const {
+    return (language == base::Language::chinese ? chinese : english).get();
+  }
 };
 
 // A pipeline's part of the response.
@@ -63,8 +69,15 @@ class Pipeline {
                                        const Deadline& deadline) const = 0;
 };
 
-// Answers from facts. min_confidence: used when the request names none. types may be null.
-std::unique_ptr<Pipeline> make_kb_pipeline(double min_confidence,
-                                           std::shared_ptr<const QuestionTypeClassifier> types);
+struct KbParts {
+  double min_confidence = 0.35;                         // used when the request names none
+  std::shared_ptr<const QuestionTypeClassifier> types;  // may be null
+  std::shared_ptr<const LearnedModels> learned;         // may be null; used where it has a ranker
+};
+// Answers from facts.
+std::unique_ptr<Pipeline> make_kb_pipeline(const KbParts& parts);
+// "memory": the same, with the memory network as the only judge of what the linker found. Asked only where it
+// is named. Questions in a language without a memory are declined as unsupported.
+std::unique_ptr<Pipeline> make_memory_pipeline(const KbParts& parts);
 
 }  // namespace askbase::qa

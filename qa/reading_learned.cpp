@@ -31,6 +31,12 @@ void set_match(Reading& reading) {
   feature(reading, Feature::fits) = reading.match.logit[way] / logit_scale;
 }
 
+void set_tagged(const Context& context, Reading& reading) {
+  if (!context.links.tagged || reading.mention == nullptr) return;
+  feature(reading, Feature::tagged) = reading.mention->tagged;
+  feature(reading, Feature::untagged) = reading.mention->tagged < nearly_none ? 1 : 0;
+}
+
 // One slot for an entity, predicate and direction, however many readings speak
 // of it.
 void set_memory(const Context& context, std::vector<Reading>& readings) {
@@ -75,7 +81,10 @@ void set_memory(const Context& context, std::vector<Reading>& readings) {
 
 void set_learned_features(const Context& context, std::vector<Reading>& readings) {
   if (context.models == nullptr || context.codes == nullptr) return;
-  for (Reading& reading : readings) set_match(reading);
+  for (Reading& reading : readings) {
+    set_match(reading);
+    set_tagged(context, reading);
+  }
   if (context.models->memory && !context.deadline.passed()) set_memory(context, readings);
 }
 
