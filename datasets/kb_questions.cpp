@@ -148,7 +148,8 @@ base::Status read_named_facts(const std::filesystem::path& path,
     if (!more) return {};
     if (line.empty()) continue;
     const auto fields = base::split(line, '\t');
-    const bool incomplete = std::any_of(fields.begin(), fields.end(), [](auto field) { return field.empty(); });
+    const bool incomplete =
+        std::any_of(fields.begin(), fields.end(), [](auto field) { return field.empty(); });
     if (fields.size() == 3 && incomplete && skip_incomplete) continue;
     if (fields.size() != 3 || incomplete) {
       return lines.bad("not three fields", "a fact is a line: subject TAB relation TAB object");

@@ -54,7 +54,8 @@ struct NamedFact {
 // Blank lines are skipped, and where skip_incomplete says so lines with an empty field. sink: false stops the
 // reading.
 base::Status read_named_facts(const std::filesystem::path& path,
-                              const std::function<bool(const NamedFact&)>& sink, bool skip_incomplete = false);
+                              const std::function<bool(const NamedFact&)>& sink,
+                              bool skip_incomplete = false);
 
 struct EntityName {
   std::string id, lang, name, kind, sources;  // kind: "label", "alias", "mention", "description" ...
