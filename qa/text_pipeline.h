@@ -29,8 +29,8 @@ namespace askbase::qa {
 // (docs/answering.md).
 struct TextRanking {
   double gap_weight = 1;
-  double offset = -1.9, own_weight = 0.9, rivals_weight = 1.6;
-  double covered_weight = 3.1, meaning_weight = 5.5, usual_meaning = 0.45;
+  double offset = -1.9, own_weight = 0.8, rivals_weight = 1.6;
+  double covered_weight = 3.2, meaning_weight = 4.9, usual_meaning = 0.45;
   // rivals: the sum; meaning: nothing where it is not known.
   double confidence(double strength, double rivals, double covered, std::optional<double> meaning) const;
 };
