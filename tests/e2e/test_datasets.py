@@ -59,7 +59,11 @@ class Datasets(Case):
         self.assertGreater(figures["subject_relation"], 0.3)
         self.assertGreaterEqual(figures["object"], figures["subject_relation"])
         self.assertEqual(len(figures["object_ci"]), 2)
-        self.assertIsNone(figures["relation"])
+        self.assertGreater(figures["relation"], 0.5)  # by the matcher that ships
+        os.makedirs(self.path("none"))
+        without = json.loads(self.askbase("eval", "simplequestions", "--data", self.path("sq/questions.jsonl"), "--split", "test",
+                                          "--models", self.path("none"), "--json").stdout)
+        self.assertIsNone(without["relation"])
         lost = round(48 * (1 - figures["subject_relation"]))
         self.assertEqual(sum(figures["errors_by_stage"].values()), lost)
         with open(self.path("out.jsonl"), encoding="utf-8") as lines:
