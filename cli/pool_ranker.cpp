@@ -42,6 +42,27 @@ std::vector<double> shares(const std::vector<float>& scores, const std::vector<c
   return out;
 }
 
+// Log-likelihood of the gold candidates, less the ridge.
+template <typename Counts>
+double objective(const std::vector<RankedPool>& pools, const Counts& counts,
+                 const std::vector<double>& weights, double ridge) {
+  double sum = 0;
+  for (const double weight : weights) sum -= ridge * weight * weight / 2;
+  for (const RankedPool& pool : pools) {
+    if (!counts(pool)) continue;
+    const std::vector<float> scores = ranked_scores(weights, pool.features);
+    const double most = static_cast<double>(*std::max_element(scores.begin(), scores.end()));
+    double all = 0, gold = 0;
+    for (std::size_t c = 0; c < scores.size(); ++c) {
+      const double share = std::exp(static_cast<double>(scores[c]) - most);
+      all += share;
+      if (pool.gold[c] != 0) gold += share;
+    }
+    sum += std::log(std::max(gold, 1e-300)) - std::log(all);
+  }
+  return sum;
+}
+
 }  // namespace
 
 base::Result<std::vector<double>> fit_ranker(const std::vector<RankedPool>& pools) {
@@ -87,13 +108,17 @@ base::Result<std::vector<double>> fit_ranker(const std::vector<RankedPool>& pool
       }
     }
     solve(curvature, gradient);
-    double moved = 0;
-    for (std::size_t f = 0; f < n; ++f) {
-      // Far steps from the start overshoot where scores are large.
-      const double change = std::clamp(gradient[f], -2.0, 2.0);
-      weights[f] += change;
-      moved = std::max(moved, std::abs(change));
+    // A whole step may overshoot where scores are large: the objective is concave, so some part of it helps.
+    const double before = objective(pools, counts, weights, kRidge);
+    std::vector<double> next(n);
+    double part = 1, moved = 0;
+    for (; part > 1e-6; part /= 2) {
+      for (std::size_t f = 0; f < n; ++f) next[f] = weights[f] + part * gradient[f];
+      if (objective(pools, counts, next, kRidge) >= before) break;
     }
+    if (part <= 1e-6) break;
+    for (std::size_t f = 0; f < n; ++f) moved = std::max(moved, std::abs(next[f] - weights[f]));
+    weights = next;
     if (moved < 1e-6) break;
   }
   return weights;

@@ -89,6 +89,7 @@ class TrainMatcher(Case):
         ranked = self.json(*pools, "--encoder", os.path.join(SOURCE, "models", "en-sentence"), "--fit-pools", self.relations,
                            self.pools, "--fit-every", "2")
         self.assertEqual(set(ranked["ranker"]), {"matcher", "sentences", "overlap"})
+        self.assertGreater(ranked["ranker"]["matcher"], 0)
         self.assertGreaterEqual(ranked["accuracy"], ranked["matcher_accuracy"] - 0.1)
 
         # Somebody else's scores: the last candidate is always the best.
