@@ -46,7 +46,7 @@ class EngineImpl : public Engine {
         if (models.matcher) models_.push_back(std::string(prefix) + "matcher");
         if (models.memory) models_.push_back(std::string(prefix) + "memory");
       }
-      if (options.learned->ranker) models_.emplace_back("kb-ranker");
+      models_.emplace_back("kb-ranker");
     }
     if (options.text.sentences) text_models_.emplace_back("en-sentence");
     const TextReaders* readers = options.text.readers.get();
@@ -71,11 +71,12 @@ class EngineImpl : public Engine {
     state->lexicon = std::move(lexicon);
     state->passages = std::move(passages);
     if (learned_) {
-      for (const base::Language language : {base::Language::english, base::Language::chinese}) {
-        (language == base::Language::english ? state->english : state->chinese) =
-            std::make_shared<const RelationCodes>(
-                encode_relations(*state->lexicon, learned_->of(language), language));
-      }
+      const auto encoded = [&](base::Language language) {
+        return std::make_shared<const RelationCodes>(
+            encode_relations(*state->lexicon, learned_->of(language), language));
+      };
+      state->english = encoded(base::Language::english);
+      state->chinese = encoded(base::Language::chinese);
     }
     const std::lock_guard lock(mutex_);
     state_ = std::move(state);

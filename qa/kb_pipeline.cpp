@@ -31,7 +31,7 @@ RankWeights memory_weights() {
 }
 
 std::unique_ptr<EntityLinker> linker_of(const KbParts& parts) {
-  if (!parts.learned || !parts.learned->ranker) return make_lexical_linker();
+  if (!parts.learned) return make_lexical_linker();
   return make_tagged_linker(parts.learned->english.tagger, parts.learned->chinese.tagger);
 }
 
@@ -88,11 +88,10 @@ class KbPipeline : public Pipeline {
     const Frame frame = frame_of(question, names);
     const std::vector<ClassMention> classes = lexicon.find_classes(question);
     // The question's own language, whichever one it is to be answered in.
-    const bool learned = parts_.learned && parts_.learned->ranker;
-    const LanguageModels* models = learned ? &parts_.learned->of(question.language) : nullptr;
-    const RelationCodes* codes = learned ? state.codes(question.language) : nullptr;
+    const LanguageModels* models = parts_.learned ? &parts_.learned->of(question.language) : nullptr;
+    const RelationCodes* codes = state.codes(question.language);
     std::unique_ptr<RelationMatcher> relations = scorer_->prepare(question, lexicon);
-    if (models != nullptr && models->matcher && codes != nullptr) {
+    if (models != nullptr && models->matcher) {
       relations = with_path_matcher(std::move(relations), question, *models->matcher, codes->paths);
     }
     if (judge_ == Judge::memory && (models == nullptr || !models->memory)) {
@@ -308,8 +307,7 @@ class KbPipeline : public Pipeline {
   }
 
   const RankWeights& weights_for(base::Language language) const {
-    return parts_.learned && parts_.learned->ranker ? parts_.learned->ranker->weights(language)
-                                                    : lexical_weights();
+    return parts_.learned ? parts_.learned->ranker->weights(language) : lexical_weights();
   }
 
   const KbParts parts_;

@@ -49,23 +49,23 @@ RelationCodes encode_relations(const Lexicon& lexicon, const LanguageModels& mod
   RelationCodes codes;
   const std::string_view tag = base::language_code(language);
   std::vector<MatchPath> paths;
+  if (!models.matcher && !models.memory) return codes;
   for (const Predicate& predicate : lexicon.predicates()) {
-    const std::vector<std::string> texts = texts_of(predicate, tag);
-    const std::string identifier = identifier_of(predicate);
-    const std::string object = object_of(lexicon, predicate, tag);
+    RelationStep step{.identifier = identifier_of(predicate), .texts = texts_of(predicate, tag)};
+    if (models.memory) {
+      const MemoryPredicate key = memory_predicate(step.identifier, step.texts);
+      for (const bool inverse : {false, true}) {
+        const MemoryStep way{.predicate = &key, .inverse = inverse};
+        codes.keys.push_back(models.memory->encode({&way, 1}));
+      }
+    }
+    if (!models.matcher) continue;
     for (const bool inverse : {false, true}) {
-      if (models.matcher) {
-        const RelationStep step{.identifier = identifier, .texts = texts, .inverse = inverse};
-        MatchPath path;
-        path.texts = path_texts({&step, 1});
-        if (!inverse) path.answer_type = path_words(object);
-        paths.push_back(std::move(path));
-      }
-      if (models.memory) {
-        const MemoryPredicate key = memory_predicate(identifier, texts);
-        const MemoryStep step{.predicate = &key, .inverse = inverse};
-        codes.keys.push_back(models.memory->encode({&step, 1}));
-      }
+      step.inverse = inverse;
+      MatchPath path;
+      path.texts = path_texts({&step, 1});
+      if (!inverse) path.answer_type = path_words(object_of(lexicon, predicate, tag));
+      paths.push_back(std::move(path));
     }
   }
   if (models.matcher) codes.paths = models.matcher->encode(paths);

@@ -24,7 +24,7 @@ struct LanguageModels {
 
 struct LearnedModels {
   LanguageModels english, chinese;
-  std::shared_ptr<const Ranker> ranker;
+  std::shared_ptr<const Ranker> ranker;  // never null: it weighs what the others say
   const LanguageModels& of(base::Language language) const {
     return language == base::Language::chinese ? chinese : english;
   }

@@ -72,7 +72,7 @@ class Pipeline {
 struct KbParts {
   double min_confidence = 0.35;                         // used when the request names none
   std::shared_ptr<const QuestionTypeClassifier> types;  // may be null
-  std::shared_ptr<const LearnedModels> learned;         // may be null; used where it has a ranker
+  std::shared_ptr<const LearnedModels> learned;         // may be null
 };
 // Answers from facts.
 std::unique_ptr<Pipeline> make_kb_pipeline(const KbParts& parts);

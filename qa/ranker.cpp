@@ -58,8 +58,12 @@ base::Result<RankWeights> read_weights(const Json& config, const char* language)
 
 Json weights_json(RankWeights weights) {
   Json out = Json::object();
-  for (const Entry& entry : entries_of(weights)) {
-    if (*entry.value != 0) out[std::string(entry.name)] = base::json_number(*entry.value, 4);
+  RankWeights left_out;
+  const auto defaults = entries_of(left_out);
+  const auto entries = entries_of(weights);
+  for (std::size_t i = 0; i < entries.size(); ++i) {
+    if (*entries[i].value == *defaults[i].value) continue;
+    out[std::string(entries[i].name)] = base::json_number(*entries[i].value, 4);
   }
   return out;
 }

@@ -1,6 +1,6 @@
 // From a reading's features to the probability that it is right: a logistic function with a weight for each
 // feature, which can be looked at. Without a model the weights are those that were chosen by hand for the
-// features of the words alone; a trained one (qa/ranker_training.h) weighs the learned parts, too.
+// features of the words alone; a model's weigh the learned parts, too.
 #pragma once
 
 #include <array>

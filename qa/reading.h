@@ -69,7 +69,7 @@ struct Context {
   const RelationMatcher& relations;
   const Deadline& deadline;
   const RankWeights& weights = lexical_weights();
-  // Of the question's language; null without learned parts.
+  // Of the question's language; both null without learned parts.
   const LanguageModels* models = nullptr;
   const RelationCodes* codes = nullptr;
 };

@@ -80,7 +80,7 @@ void set_memory(const Context& context, std::vector<Reading>& readings) {
 }  // namespace
 
 void set_learned_features(const Context& context, std::vector<Reading>& readings) {
-  if (context.models == nullptr || context.codes == nullptr) return;
+  if (context.models == nullptr) return;
   for (Reading& reading : readings) {
     set_match(reading);
     set_tagged(context, reading);

@@ -115,6 +115,7 @@ TEST_CASE("ranker: written and read back") {
   qa::RankWeights english = qa::lexical_weights();
   english.of[static_cast<std::size_t>(qa::Feature::matched)] = 1.25;
   english.scale = 0.5;
+  english.rival = 0;  // another number than where it is left out
   const qa::Ranker ranker(english, qa::lexical_weights());
   const auto read = qa::Ranker::load(ranker_folder(folder, ranker.config()));
   REQUIRE(read);
@@ -130,6 +131,7 @@ TEST_CASE("ranker: written and read back") {
   features[static_cast<std::size_t>(qa::Feature::matched)] = -1;
   CHECK(english.score(features) == doctest::Approx(-3.2 + 3.4 - 1.25));
   CHECK(english.confidence(2) == doctest::Approx(1 / (1 + std::exp(-1.0))));
+  english.rival = 0.5;
   CHECK(english.confidence(2, 2) == doctest::Approx(english.confidence(2) / 2));
 }
 
