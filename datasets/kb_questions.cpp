@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <memory>
 #include <unordered_set>
 #include <utility>
 
@@ -10,6 +9,8 @@
 #include "base/json.h"
 #include "base/language.h"
 #include "base/text.h"
+#include "datasets/json_members.h"
+#include "datasets/text_lines.h"
 
 namespace askbase::datasets {
 
@@ -21,14 +22,6 @@ using base::Json;
 
 const char* const question_hint =
     R"(a question is one JSON object a line: {"id", "question", "topic": [...], "path": [...], "answers": [...]})";
-
-base::Status read_text(const Json& object, const char* key, std::string& out) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return {};
-  if (!found->is_string()) return fail(ErrorCode::bad_input, std::string("\"") + key + "\" is not a string");
-  out = found->get<std::string>();
-  return {};
-}
 
 // Strings; numbers and booleans by their spelling.
 base::Status read_list(const Json& object, const char* key, std::vector<std::string>& out) {
@@ -46,30 +39,6 @@ base::Status read_list(const Json& object, const char* key, std::vector<std::str
   }
   return {};
 }
-
-// Lines of a file with their place in messages.
-class Lines {
- public:
-  static base::Result<Lines> open(const std::filesystem::path& path) {
-    ASKBASE_ASSIGN(std::unique_ptr<base::Input> input, base::Input::open(path));
-    return Lines(std::move(input));
-  }
-  base::Result<bool> next(std::string_view& line) {
-    ASKBASE_ASSIGN(const bool more, reader_->next(line));
-    if (more && !base::valid_utf8(line)) return bad("not UTF-8", "convert the file to UTF-8");
-    return more;
-  }
-  tl::unexpected<base::Error> bad(const std::string& what, const std::string& hint) const {
-    return fail(ErrorCode::bad_input, place() + ": " + what, hint);
-  }
-  std::string place() const { return input_->name() + ":" + std::to_string(reader_->line_number()); }
-
- private:
-  explicit Lines(std::unique_ptr<base::Input> input)
-      : input_(std::move(input)), reader_(std::make_unique<base::LineReader>(*input_)) {}
-  std::unique_ptr<base::Input> input_;
-  std::unique_ptr<base::LineReader> reader_;
-};
 
 // Line numbers from 1, separated by spaces, as indices from 0; nothing when one is no line of the list.
 bool read_numbers(std::string_view text, std::size_t relations, std::vector<std::uint32_t>& out) {
@@ -94,7 +63,7 @@ base::Result<KbQuestion> parse_kb_question(std::string_view line) {
        {std::pair{"id", &KbQuestion::id}, std::pair{"split", &KbQuestion::split},
         std::pair{"lang", &KbQuestion::lang}, std::pair{"question", &KbQuestion::question},
         std::pair{"mention", &KbQuestion::mention}, std::pair{"qtype", &KbQuestion::type}}) {
-    ASKBASE_TRY(read_text(object, key, out.*member));
+    ASKBASE_TRY(read_optional_text(object, key, out.*member));
   }
   if (base::trim(out.question).empty()) return fail(ErrorCode::bad_input, "no \"question\"");
   ASKBASE_TRY(read_list(object, "topic", out.topics));
@@ -116,7 +85,7 @@ base::Result<std::vector<KbQuestion>> read_kb_questions(const std::vector<std::f
   std::vector<KbQuestion> questions;
   std::unordered_set<std::string> ids;
   for (const std::filesystem::path& path : paths) {
-    ASKBASE_ASSIGN(Lines lines, Lines::open(path));
+    ASKBASE_ASSIGN(TextLines lines, TextLines::open(path));
     const std::size_t before = questions.size();
     std::string_view line;
     for (;;) {
@@ -141,7 +110,7 @@ base::Result<std::vector<KbQuestion>> read_kb_questions(const std::vector<std::f
 
 base::Status read_named_facts(const std::filesystem::path& path,
                               const std::function<bool(const NamedFact&)>& sink, bool skip_incomplete) {
-  ASKBASE_ASSIGN(Lines lines, Lines::open(path));
+  ASKBASE_ASSIGN(TextLines lines, TextLines::open(path));
   std::string_view line;
   for (;;) {
     ASKBASE_ASSIGN(const bool more, lines.next(line));
@@ -160,7 +129,7 @@ base::Status read_named_facts(const std::filesystem::path& path,
 
 base::Status read_entity_names(const std::filesystem::path& path,
                                const std::function<bool(const EntityName&)>& sink) {
-  ASKBASE_ASSIGN(Lines lines, Lines::open(path));
+  ASKBASE_ASSIGN(TextLines lines, TextLines::open(path));
   std::string_view line;
   for (;;) {
     ASKBASE_ASSIGN(const bool more, lines.next(line));
@@ -181,13 +150,13 @@ base::Result<RelationPools> read_relation_pools(const std::filesystem::path& rel
                                                 const std::filesystem::path& questions) {
   RelationPools out;
   std::string_view line;
-  ASKBASE_ASSIGN(Lines names, Lines::open(relations));
+  ASKBASE_ASSIGN(TextLines names, TextLines::open(relations));
   for (;;) {
     ASKBASE_ASSIGN(const bool more, names.next(line));
     if (!more) break;
     out.relations.emplace_back(base::trim(line));
   }
-  ASKBASE_ASSIGN(Lines lines, Lines::open(questions));
+  ASKBASE_ASSIGN(TextLines lines, TextLines::open(questions));
   for (;;) {
     ASKBASE_ASSIGN(const bool more, lines.next(line));
     if (!more) break;

@@ -8,6 +8,7 @@
 #include "base/json.h"
 #include "base/language.h"
 #include "base/text.h"
+#include "datasets/json_members.h"
 
 namespace askbase::datasets {
 
@@ -16,15 +17,6 @@ namespace {
 using base::ErrorCode;
 using base::fail;
 using base::Json;
-
-// An optional string member; null counts as absent.
-base::Status read_text(const Json& object, const char* key, std::string& out) {
-  const auto found = object.find(key);
-  if (found == object.end() || found->is_null()) return {};
-  if (!found->is_string()) return fail(ErrorCode::bad_input, std::string("\"") + key + "\" is not a string");
-  out = found->get<std::string>();
-  return {};
-}
 
 }  // namespace
 
@@ -36,7 +28,7 @@ base::Result<Question> parse_question(std::string_view line) {
        {std::pair{"id", &Question::id}, std::pair{"lang", &Question::lang},
         std::pair{"question", &Question::question}, std::pair{"kind", &Question::kind},
         std::pair{"split", &Question::split}, std::pair{"reason", &Question::reason}}) {
-    ASKBASE_TRY(read_text(object, key, question.*member));
+    ASKBASE_TRY(read_optional_text(object, key, question.*member));
   }
   if (base::trim(question.question).empty()) return fail(ErrorCode::bad_input, "no \"question\"");
   const auto answers = object.find("answers");
