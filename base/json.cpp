@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <sstream>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -171,6 +172,27 @@ double json_number(double value, int significant_digits) {
   char digits[64];
   std::snprintf(digits, sizeof digits, "%.*g", std::clamp(significant_digits, 1, 17), value);
   return std::strtod(digits, nullptr);
+}
+
+Result<std::int64_t> whole_number(const Json& object, const char* name, std::int64_t least, std::int64_t most,
+                                  const std::string& file) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number_integer() || *found < least || *found > most) {
+    return fail(ErrorCode::corrupt, file + ": \"" + name + "\" is no number from " + std::to_string(least) +
+                                        " to " + std::to_string(most));
+  }
+  return found->get<std::int64_t>();
+}
+
+Result<double> number_between(const Json& object, const char* name, double least, double most,
+                              const std::string& file) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_number() || *found < least || *found > most) {
+    std::ostringstream range;
+    range << least << " to " << most;
+    return fail(ErrorCode::corrupt, file + ": \"" + name + "\" is no number from " + range.str());
+  }
+  return found->get<double>();
 }
 
 }  // namespace askbase::base

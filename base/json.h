@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -21,5 +22,12 @@ Result<Json> parse_json(std::string_view text, std::size_t max_depth = 64);
 std::string dump_json(const Json& value, int indent = -1);
 // A double rounded to the given significant digits, so that 0.1f prints as 0.1.
 double json_number(double value, int significant_digits = 6);
+
+// A member of a file's object that has to be a whole number, or a number, from least to most. Error corrupt,
+// with the file's name.
+Result<std::int64_t> whole_number(const Json& object, const char* name, std::int64_t least, std::int64_t most,
+                                  const std::string& file);
+Result<double> number_between(const Json& object, const char* name, double least, double most,
+                              const std::string& file);
 
 }  // namespace askbase::base

@@ -15,6 +15,7 @@
 #include "base/file.h"
 #include "base/json.h"
 #include "base/sha256.h"
+#include "base/text.h"
 #include "nn/quantize.h"
 
 namespace askbase::nn {
@@ -390,6 +391,29 @@ Result<std::string> ModelFolder::read(const std::string& name) const {
                 "copy the model's folder again, with all of its files");
   }
   return content;
+}
+
+base::Result<std::vector<std::string>> parse_word_list(std::string_view text, const std::string& name) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    words.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (words.back().empty() || !base::valid_utf8(words.back())) {
+      return base::fail(base::ErrorCode::corrupt,
+                        name + ": line " + std::to_string(words.size()) + " is no word");
+    }
+  }
+  if (std::unordered_set<std::string_view>(words.begin(), words.end()).size() != words.size()) {
+    return base::fail(base::ErrorCode::corrupt, name + ": a word comes twice");
+  }
+  return words;
+}
+
+std::string word_list_text(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += word + '\n';
+  return text;
 }
 
 }  // namespace askbase::nn

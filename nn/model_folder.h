@@ -83,6 +83,11 @@ struct FillOptions {
 base::Status fill_parameters(const SafetensorsFile& file, Parameters<float>& p,
                              const FillOptions& options = {});
 
+// The lines of a vocabulary file, each a word, and back. Errors: corrupt with the file's name (a line that is
+// empty or not UTF-8, a word that comes twice).
+base::Result<std::vector<std::string>> parse_word_list(std::string_view text, const std::string& name);
+std::string word_list_text(const std::vector<std::string>& words);
+
 // The rows of an int8 tensor as they are, for QuantizedLinear. Errors: not_found (no such tensor), corrupt
 // (not int8, or without fitting scales).
 struct Int8Rows {

@@ -19,15 +19,6 @@ namespace {
 
 using nn::Index;
 
-base::Result<Index> number_of(const base::Json& config, const char* name, Index most) {
-  const auto found = config.find(name);
-  if (found == config.end() || !found->is_number_integer() || *found < 1 || *found > most) {
-    return base::fail(base::ErrorCode::corrupt, "config.json: \"" + std::string(name) +
-                                                    "\" is no number from 1 to " + std::to_string(most));
-  }
-  return found->get<Index>();
-}
-
 struct ModelConfig {
   MemoryConfig network;
   std::string language;
@@ -35,9 +26,9 @@ struct ModelConfig {
 
 base::Result<ModelConfig> read_config(const base::Json& json) {
   ModelConfig config;
-  ASKBASE_ASSIGN(config.network.dimensions, number_of(json, "dimensions", 1024));
-  ASKBASE_ASSIGN(config.network.hops, number_of(json, "hops", 3));
-  ASKBASE_ASSIGN(const Index buckets, number_of(json, "buckets", 1 << 20));
+  ASKBASE_ASSIGN(config.network.dimensions, base::whole_number(json, "dimensions", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.network.hops, base::whole_number(json, "hops", 1, 3, "config.json"));
+  ASKBASE_ASSIGN(const Index buckets, base::whole_number(json, "buckets", 1, 1 << 20, "config.json"));
   config.network.buckets = static_cast<std::int32_t>(buckets);
   const auto episodic = json.find("episodic"), language = json.find("language");
   if (episodic == json.end() || !episodic->is_boolean()) {

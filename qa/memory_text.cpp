@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "nn/model_folder.h"
 #include "qa/fact_memory.h"
 #include "qa/path_text.h"
 
@@ -40,28 +41,11 @@ MemoryVocabulary::MemoryVocabulary(std::vector<std::string> words, std::int32_t 
 }
 
 base::Result<MemoryVocabulary> MemoryVocabulary::parse(std::string_view text, std::int32_t buckets) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (words.back().empty() || !base::valid_utf8(words.back())) {
-      return base::fail(base::ErrorCode::corrupt,
-                        "vocab.txt: line " + std::to_string(words.size()) + " is no word");
-    }
-  }
-  MemoryVocabulary vocabulary(std::move(words), buckets);
-  if (vocabulary.rows_.size() != vocabulary.words_.size()) {
-    return base::fail(base::ErrorCode::corrupt, "vocab.txt: a word comes twice");
-  }
-  return vocabulary;
+  ASKBASE_ASSIGN(std::vector<std::string> words, nn::parse_word_list(text, "vocab.txt"));
+  return MemoryVocabulary(std::move(words), buckets);
 }
 
-std::string MemoryVocabulary::text() const {
-  std::string text;
-  for (const std::string& word : words_) text += word + '\n';
-  return text;
-}
+std::string MemoryVocabulary::text() const { return nn::word_list_text(words_); }
 
 std::int32_t MemoryVocabulary::row(const std::string& word) const {
   const auto found = rows_.find(word);

@@ -12,25 +12,6 @@ namespace {
 
 using nn::Index;
 
-base::Result<Index> size_of(const base::Json& config, const char* name, Index least, Index most) {
-  const auto found = config.find(name);
-  if (found == config.end() || !found->is_number_integer() || *found < least || *found > most) {
-    return base::fail(base::ErrorCode::corrupt, "config.json: \"" + std::string(name) +
-                                                    "\" is no number from " + std::to_string(least) + " to " +
-                                                    std::to_string(most));
-  }
-  return found->get<Index>();
-}
-
-base::Result<double> share_of(const base::Json& config, const char* name) {
-  const auto found = config.find(name);
-  if (found == config.end() || !found->is_number() || *found < 0.0 || *found > 0.95) {
-    return base::fail(base::ErrorCode::corrupt,
-                      "config.json: \"" + std::string(name) + "\" is no number from 0 to 0.95");
-  }
-  return found->get<double>();
-}
-
 base::Result<MentionConfig> read_config(const base::Json& json) {
   MentionConfig config;
   const auto language = json.find("language");
@@ -43,18 +24,19 @@ base::Result<MentionConfig> read_config(const base::Json& json) {
     return base::fail(base::ErrorCode::corrupt, "config.json: \"learn_words\" is neither true nor false");
   }
   config.learn_words = learned->get<bool>();
-  ASKBASE_ASSIGN(config.dimensions, size_of(json, "dimensions", 1, 1024));
-  ASKBASE_ASSIGN(config.own_words, size_of(json, "own_words", 0, 1 << 20));
-  ASKBASE_ASSIGN(config.own_dimensions, size_of(json, "own_dimensions", 1, 1024));
-  ASKBASE_ASSIGN(config.letter_dimensions, size_of(json, "letter_dimensions", 1, 1024));
-  ASKBASE_ASSIGN(config.filters, size_of(json, "filters", 1, 1024));
-  ASKBASE_ASSIGN(config.pair_rows, size_of(json, "pair_rows", 0, 1 << 20));
-  ASKBASE_ASSIGN(config.pair_dimensions, size_of(json, "pair_dimensions", 1, 1024));
-  ASKBASE_ASSIGN(config.shapes, size_of(json, "shapes", 1, shape_count));
-  ASKBASE_ASSIGN(config.hidden, size_of(json, "hidden", 1, 1024));
-  ASKBASE_ASSIGN(config.layers, size_of(json, "layers", 1, 8));
-  ASKBASE_ASSIGN(config.input_dropout, share_of(json, "input_dropout"));
-  ASKBASE_ASSIGN(config.output_dropout, share_of(json, "output_dropout"));
+  ASKBASE_ASSIGN(config.dimensions, base::whole_number(json, "dimensions", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.own_words, base::whole_number(json, "own_words", 0, 1 << 20, "config.json"));
+  ASKBASE_ASSIGN(config.own_dimensions, base::whole_number(json, "own_dimensions", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.letter_dimensions,
+                 base::whole_number(json, "letter_dimensions", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.filters, base::whole_number(json, "filters", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.pair_rows, base::whole_number(json, "pair_rows", 0, 1 << 20, "config.json"));
+  ASKBASE_ASSIGN(config.pair_dimensions, base::whole_number(json, "pair_dimensions", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.shapes, base::whole_number(json, "shapes", 1, shape_count, "config.json"));
+  ASKBASE_ASSIGN(config.hidden, base::whole_number(json, "hidden", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.layers, base::whole_number(json, "layers", 1, 8, "config.json"));
+  ASKBASE_ASSIGN(config.input_dropout, base::number_between(json, "input_dropout", 0, 0.95, "config.json"));
+  ASKBASE_ASSIGN(config.output_dropout, base::number_between(json, "output_dropout", 0, 0.95, "config.json"));
   return config;
 }
 

@@ -12,14 +12,6 @@ tl::unexpected<base::Error> wrong(const std::string& name, const std::string& wh
   return base::fail(base::ErrorCode::corrupt, "config.json: \"" + name + "\" is no " + what);
 }
 
-base::Result<nn::Index> number(const Json& config, const char* name, nn::Index least, nn::Index most) {
-  const auto found = config.find(name);
-  if (found == config.end() || !found->is_number_integer() || *found < least || *found > most) {
-    return wrong(name, "number from " + std::to_string(least) + " to " + std::to_string(most));
-  }
-  return found->get<nn::Index>();
-}
-
 base::Result<std::string> text_of(const Json& config, const char* name) {
   const auto found = config.find(name);
   if (found == config.end() || !found->is_string()) return wrong(name, "text");
@@ -33,11 +25,11 @@ base::Result<PathMatcherConfig> parse_path_matcher_config(const std::string& tex
   PathMatcherConfig config;
   ASKBASE_ASSIGN(config.language, text_of(json, "language"));
   if (config.language != "en" && config.language != "zh") return wrong("language", "\"en\" or \"zh\"");
-  ASKBASE_ASSIGN(config.dimensions, number(json, "dimensions", 1, 1024));
-  ASKBASE_ASSIGN(config.hidden, number(json, "hidden", 1, 1024));
-  ASKBASE_ASSIGN(config.buckets, number(json, "buckets", 1, 1 << 22));
-  ASKBASE_ASSIGN(config.mention_tail, number(json, "mention_tail", 0, 16));
-  ASKBASE_ASSIGN(config.aspects, number(json, "aspects", 0, 2));
+  ASKBASE_ASSIGN(config.dimensions, base::whole_number(json, "dimensions", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.hidden, base::whole_number(json, "hidden", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.buckets, base::whole_number(json, "buckets", 1, 1 << 22, "config.json"));
+  ASKBASE_ASSIGN(config.mention_tail, base::whole_number(json, "mention_tail", 0, 16, "config.json"));
+  ASKBASE_ASSIGN(config.aspects, base::whole_number(json, "aspects", 0, 2, "config.json"));
   const auto alignment = json.find("alignment");
   if (alignment == json.end() || !alignment->is_boolean()) return wrong("alignment", "true or false");
   config.alignment = alignment->get<bool>();

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "nn/gemm.h"
+#include "nn/model_folder.h"
 #include "nn/pooling.h"
 
 namespace askbase::qa {
@@ -77,28 +78,11 @@ PathVocabulary::PathVocabulary(std::vector<std::string> words) : words_(std::mov
 }
 
 base::Result<PathVocabulary> PathVocabulary::parse(std::string_view text, const std::string& name) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (words.back().empty() || !base::valid_utf8(words.back())) {
-      return base::fail(base::ErrorCode::corrupt,
-                        name + ": line " + std::to_string(words.size()) + " is no word");
-    }
-  }
-  PathVocabulary vocabulary(std::move(words));
-  if (vocabulary.rows_.size() != vocabulary.words_.size()) {
-    return base::fail(base::ErrorCode::corrupt, name + ": a word comes twice");
-  }
-  return vocabulary;
+  ASKBASE_ASSIGN(std::vector<std::string> words, nn::parse_word_list(text, name));
+  return PathVocabulary(std::move(words));
 }
 
-std::string PathVocabulary::text() const {
-  std::string text;
-  for (const std::string& word : words_) text += word + '\n';
-  return text;
-}
+std::string PathVocabulary::text() const { return nn::word_list_text(words_); }
 
 std::int32_t PathVocabulary::row(std::string_view word) const {
   if (word == mention_word) return 1;

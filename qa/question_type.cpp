@@ -13,21 +13,11 @@ namespace {
 
 using nn::Index;
 
-// A whole number of the configuration between 1 and most.
-base::Result<Index> size_of(const base::Json& config, const char* name, Index most) {
-  const auto found = config.find(name);
-  if (found == config.end() || !found->is_number_integer() || *found < 1 || *found > most) {
-    return base::fail(base::ErrorCode::corrupt, "config.json: \"" + std::string(name) +
-                                                    "\" is no number from 1 to " + std::to_string(most));
-  }
-  return found->get<Index>();
-}
-
 base::Result<QuestionTypeConfig> read_config(const base::Json& json) {
   QuestionTypeConfig config;
-  ASKBASE_ASSIGN(config.dimensions, size_of(json, "dimensions", 1024));
-  ASKBASE_ASSIGN(config.hidden, size_of(json, "hidden", 1024));
-  ASKBASE_ASSIGN(config.attention, size_of(json, "attention", 1024));
+  ASKBASE_ASSIGN(config.dimensions, base::whole_number(json, "dimensions", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.hidden, base::whole_number(json, "hidden", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.attention, base::whole_number(json, "attention", 1, 1024, "config.json"));
   const auto labels = json.find("labels");
   if (labels != json.end() && labels->is_array() && labels->size() <= 1000) {
     for (const base::Json& label : *labels) {

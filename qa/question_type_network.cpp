@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "base/tokenize.h"
+#include "nn/model_folder.h"
 #include "nn/pooling.h"
 
 namespace askbase::qa {
@@ -72,28 +73,11 @@ QuestionVocabulary::QuestionVocabulary(std::vector<std::string> words) : words_(
 }
 
 base::Result<QuestionVocabulary> QuestionVocabulary::parse(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    words.emplace_back(text.substr(0, end));
-    text.remove_prefix(std::min(end + 1, text.size()));
-    if (words.back().empty() || !base::valid_utf8(words.back())) {
-      return base::fail(base::ErrorCode::corrupt,
-                        "vocab.txt: line " + std::to_string(words.size()) + " is no word");
-    }
-  }
-  QuestionVocabulary vocabulary(std::move(words));
-  if (vocabulary.rows_.size() != vocabulary.words_.size()) {
-    return base::fail(base::ErrorCode::corrupt, "vocab.txt: a word comes twice");
-  }
-  return vocabulary;
+  ASKBASE_ASSIGN(std::vector<std::string> words, nn::parse_word_list(text, "vocab.txt"));
+  return QuestionVocabulary(std::move(words));
 }
 
-std::string QuestionVocabulary::text() const {
-  std::string text;
-  for (const std::string& word : words_) text += word + '\n';
-  return text;
-}
+std::string QuestionVocabulary::text() const { return nn::word_list_text(words_); }
 
 std::int32_t QuestionVocabulary::row(const std::string& word) const {
   const auto found = rows_.find(word);

@@ -43,24 +43,6 @@ void round_frozen(nn::Parameters<float>& p) {
   }
 }
 
-base::Result<Index> size_of(const base::Json& config, const char* name, Index most) {
-  const auto found = config.find(name);
-  if (found == config.end() || !found->is_number_integer() || *found < 1 || *found > most) {
-    return base::fail(base::ErrorCode::corrupt, "config.json: \"" + std::string(name) +
-                                                    "\" is no number from 1 to " + std::to_string(most));
-  }
-  return found->get<Index>();
-}
-
-base::Result<double> share_of(const base::Json& config, const char* name) {
-  const auto found = config.find(name);
-  if (found == config.end() || !found->is_number() || *found < 0.0 || *found > 0.95) {
-    return base::fail(base::ErrorCode::corrupt,
-                      "config.json: \"" + std::string(name) + "\" is no number from 0 to 0.95");
-  }
-  return found->get<double>();
-}
-
 }  // namespace
 
 CharModel::CharModel(CharVocabulary vocabulary, const LexicalSizes& sizes,
@@ -90,14 +72,14 @@ base::Result<std::unique_ptr<CharModel>> CharModel::load(const std::filesystem::
   ASKBASE_ASSIGN(CharVocabulary vocabulary, CharVocabulary::parse(characters));
   LexicalSizes sizes;
   sizes.vocabulary = vocabulary.size();
-  ASKBASE_ASSIGN(sizes.dimensions, size_of(json, "lexical_dimensions", 1024));
-  ASKBASE_ASSIGN(sizes.hidden, size_of(json, "lexical_hidden", 1024));
+  ASKBASE_ASSIGN(sizes.dimensions, base::whole_number(json, "lexical_dimensions", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(sizes.hidden, base::whole_number(json, "lexical_hidden", 1, 1024, "config.json"));
   CharNetworkConfig config;
-  ASKBASE_ASSIGN(config.width, size_of(json, "width", 1024));
-  ASKBASE_ASSIGN(config.hidden, size_of(json, "hidden", 1024));
-  ASKBASE_ASSIGN(config.layers, size_of(json, "layers", 8));
-  ASKBASE_ASSIGN(config.input_dropout, share_of(json, "input_dropout"));
-  ASKBASE_ASSIGN(config.dropout, share_of(json, "dropout"));
+  ASKBASE_ASSIGN(config.width, base::whole_number(json, "width", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.hidden, base::whole_number(json, "hidden", 1, 1024, "config.json"));
+  ASKBASE_ASSIGN(config.layers, base::whole_number(json, "layers", 1, 8, "config.json"));
+  ASKBASE_ASSIGN(config.input_dropout, base::number_between(json, "input_dropout", 0, 0.95, "config.json"));
+  ASKBASE_ASSIGN(config.dropout, base::number_between(json, "dropout", 0, 0.95, "config.json"));
   std::vector<std::uint8_t> word_begins;
   const auto begins = json.find("word_begins");
   if (begins != json.end() && begins->is_string()) {

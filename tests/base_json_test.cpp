@@ -144,5 +144,21 @@ TEST_CASE("printing") {
   CHECK(dump_json(Json{{"a", 1}}, 2) == "{\n  \"a\": 1\n}");
 }
 
+TEST_CASE("numbers of a file within bounds") {
+  const Json object = parse_json(R"({"n": 3, "x": 0.5, "text": "3"})").value();
+  CHECK(whole_number(object, "n", 3, 3, "c.json").value() == 3);
+  CHECK(number_between(object, "x", 0, 0.95, "c.json").value() == 0.5);
+  CHECK(number_between(object, "n", 0, 4, "c.json").value() == 3);
+  for (const char* name : {"text", "x", "absent"}) {
+    CHECK(whole_number(object, name, 0, 9, "c.json").error().code == ErrorCode::corrupt);
+  }
+  CHECK(whole_number(object, "n", 4, 9, "c.json").error().message ==
+        "c.json: \"n\" is no number from 4 to 9");
+  CHECK(whole_number(object, "n", 0, 2, "c.json").error().code == ErrorCode::corrupt);
+  CHECK(number_between(object, "n", 0, 0.95, "c.json").error().message ==
+        "c.json: \"n\" is no number from 0 to 0.95");
+  CHECK(number_between(object, "text", 0, 9, "c.json").error().code == ErrorCode::corrupt);
+}
+
 }  // namespace
 }  // namespace askbase::base

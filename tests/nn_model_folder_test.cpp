@@ -30,6 +30,17 @@ double largest_difference(const Parameters<float>& a, const Parameters<float>& b
   return worst;
 }
 
+TEST_CASE("model folder: lists of words, and back") {
+  const auto words = parse_word_list("ada\n北京\nlovelace", "vocab.txt");
+  REQUIRE(words);
+  CHECK(*words == std::vector<std::string>{"ada", "北京", "lovelace"});
+  CHECK(word_list_text(*words) == "ada\n北京\nlovelace\n");
+  CHECK(parse_word_list("", "vocab.txt")->empty());
+  CHECK(parse_word_list("a\n\nb\n", "vocab.txt").error().message == "vocab.txt: line 2 is no word");
+  CHECK(parse_word_list("a\n\xff\n", "vocab.txt").error().message == "vocab.txt: line 2 is no word");
+  CHECK(parse_word_list("a\nb\na\n", "units.txt").error().message == "units.txt: a word comes twice");
+}
+
 }  // namespace
 
 TEST_CASE("a model folder: saved, opened and filled in every storage") {
