@@ -1,18 +1,14 @@
 // askbase eval kbqa --data FILE...
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/language.h"
-#include "base/progress.h"
-#include "base/thread_pool.h"
+#include "cli/asking.h"
 #include "cli/baseline.h"
 #include "cli/eval.h"
 #include "cli/figures.h"
@@ -77,14 +73,7 @@ base::Result<Answered> ask_all(const qa::Engine& engine, const std::vector<datas
   answered.records.resize(questions.size());
   answered.baseline.resize(questions.size());
   const std::shared_ptr<const kb::View> view = engine.view();
-  std::mutex mutex;  // of the two below
-  base::Progress progress("asking", questions.size(), "questions");
-  std::optional<base::Error> first_error;
-  std::atomic<std::size_t> done = 0;
-  std::atomic<bool> failed = false;
-
   const auto ask_one = [&](std::size_t i) -> base::Status {
-    ASKBASE_TRY(base::check_interrupt());
     ASKBASE_ASSIGN(auto prediction, predict(engine, *view, questions[i], arguments));
     answered.records[i] = {questions[i], prediction, datasets::judge(questions[i], prediction)};
     ASKBASE_ASSIGN(auto simple, baseline_answer(*view, questions[i].question, questions[i].lang));
@@ -92,19 +81,8 @@ base::Result<Answered> ask_all(const qa::Engine& engine, const std::vector<datas
     return {};
   };
   const auto start = std::chrono::steady_clock::now();
-  base::ThreadPool pool(globals.thread_count());
-  pool.parallel_for(questions.size(), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end && !failed; ++i) {
-      const base::Status status = ask_one(i);
-      const std::lock_guard lock(mutex);
-      if (!status && !first_error) first_error = status.error();
-      if (!status) failed = true;
-      progress.update(++done);
-    }
-  });
-  progress.finish();
+  ASKBASE_TRY(for_each_question(questions.size(), globals, ask_one));
   answered.seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (first_error) return tl::unexpected(*first_error);
   return answered;
 }
 

@@ -1,9 +1,7 @@
 // askbase eval simplequestions --data FILE...
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,9 +10,8 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/language.h"
-#include "base/progress.h"
 #include "base/text.h"
-#include "base/thread_pool.h"
+#include "cli/asking.h"
 #include "cli/eval.h"
 #include "cli/figures.h"
 #include "cli/models.h"
@@ -78,13 +75,7 @@ base::Result<std::vector<Measured>> measure(const qa::Engine& engine, const Simp
                                             const std::vector<KbQuestion>& questions,
                                             const SimpleArguments& arguments, const Globals& globals) {
   std::vector<Measured> measured(questions.size());
-  std::mutex mutex;  // of progress and first_error
-  base::Progress progress("asking", questions.size(), "questions");
-  std::optional<base::Error> first_error;
-  std::atomic<std::size_t> done = 0;
-  std::atomic<bool> failed = false;
   const auto ask_one = [&](std::size_t i) -> base::Status {
-    ASKBASE_TRY(base::check_interrupt());
     const KbQuestion& question = questions[i];
     Measured& out = measured[i];
     std::shared_ptr<const qa::Findings> findings;
@@ -108,18 +99,7 @@ base::Result<std::vector<Measured>> measure(const qa::Engine& engine, const Simp
     out.baseline_relation = choices.baseline;
     return {};
   };
-  base::ThreadPool pool(globals.thread_count());
-  pool.parallel_for(questions.size(), 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end && !failed; ++i) {
-      const base::Status status = ask_one(i);
-      const std::lock_guard lock(mutex);
-      if (!status && !first_error) first_error = status.error();
-      if (!status) failed = true;
-      progress.update(++done);
-    }
-  });
-  progress.finish();
-  if (first_error) return tl::unexpected(*first_error);
+  ASKBASE_TRY(for_each_question(questions.size(), globals, ask_one));
   return measured;
 }
 

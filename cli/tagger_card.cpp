@@ -3,8 +3,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "base/file.h"
-#include "base/sha256.h"
+#include "cli/card.h"
 #include "cli/figures.h"
 #include "cli/output.h"
 
@@ -75,24 +74,6 @@ constexpr const char* kSourcesChinese = R"(
 
 - NLPCC-ICCPOL 2016 KBQA (its copy states GPL 3.0 for the code beside it) and KgCLUE 1.0 (no licence stated).
 )";
-
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
-
-base::Result<std::string> hash_of(const std::string& path) {
-  ASKBASE_ASSIGN(const std::string content, base::read_file(path));
-  return base::sha256(content);
-}
-
-// Each {name} of the text replaced.
-std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
-  for (const auto& [name, value] : values) {
-    const std::string place = "{" + name + "}";
-    for (std::size_t at = 0; (at = text.find(place, at)) != std::string::npos; at += value.size()) {
-      text.replace(at, place.size(), value);
-    }
-  }
-  return text;
-}
 
 // "--data $DATA/a.jsonl.gz $DATA/b.jsonl.gz"; empty without files.
 std::string option_of(const char* option, const std::vector<std::string>& files) {

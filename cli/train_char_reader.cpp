@@ -4,18 +4,17 @@
 #include <cmath>
 #include <unordered_set>
 
-#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/json.h"
-#include "base/sha256.h"
 #include "base/text.h"
+#include "cli/card.h"
 #include "cli/command.h"
 #include "cli/figures.h"
 #include "cli/output.h"
+#include "cli/training.h"
 #include "datasets/squad.h"
 #include "datasets/squad_metric.h"
 #include "datasets/squad_split.h"
-#include "nn/curves.h"
 #include "nn/model_folder.h"
 #include "reader/char_reader.h"
 #include "reader/overlap_baseline.h"
@@ -27,8 +26,6 @@ namespace {
 using datasets::SquadSet;
 
 constexpr datasets::AnswerForm kForm = datasets::AnswerForm::cmrc;
-
-std::string file_name(const std::string& path) { return std::filesystem::path(path).filename().string(); }
 
 // Puts `more` behind `set`, but for the questions at `left_out`.
 void append(SquadSet& set, const SquadSet& more, const std::vector<std::size_t>& left_out) {
@@ -176,8 +173,8 @@ std::string quoted_options(const CharReaderArguments& arguments) {
 }
 
 base::Result<std::string> hash_line(const std::string& path, const std::string& what) {
-  ASKBASE_ASSIGN(const std::string content, base::read_file(path));
-  return "- " + what + ": " + file_name(path) + " (sha256 " + base::sha256(content) + ")\n";
+  ASKBASE_ASSIGN(const std::string hash, hash_of(path));
+  return "- " + what + ": " + file_name(path) + " (sha256 " + hash + ")\n";
 }
 
 base::Result<std::string> card_text(const CharReaderArguments& arguments,
@@ -317,12 +314,7 @@ base::Result<int> run_train_char_reader(CharReaderArguments arguments) {
     ASKBASE_ASSIGN(card, card_text(arguments, result, overlapping, measured));
     ASKBASE_TRY(model->save(arguments.out, card));
   }
-  if (!arguments.report.empty()) {
-    ASKBASE_ASSIGN(std::vector<nn::CurveRecord> records, nn::read_curves(arguments.curves));
-    const std::vector<nn::CurveRun> runs = {
-        {"seed " + std::to_string(arguments.training.seed), std::move(records)}};
-    ASKBASE_TRY(base::write_file_atomic(arguments.report, nn::curves_html("reader", runs)));
-  }
+  ASKBASE_TRY(write_curves_page(arguments.report, arguments.curves, "reader", arguments.training.seed));
 
   base::Json out = {
       {"task", "reader"},           {"train", result.questions},       {"left_out", result.left_out},
@@ -351,13 +343,8 @@ base::Result<int> run_train_char_reader(CharReaderArguments arguments) {
   }
   out["seconds"] = base::json_number(result.run.seconds, 4);
   rows.push_back({"seconds", decimal(result.run.seconds, 1)});
-  if (arguments.json) {
-    print(base::dump_json(out) + "\n");
-  } else {
-    print(table(rows));
-    print_line("written to " + arguments.out);
-    if (!finished) print_line("time is over: --resume goes on");
-  }
+  print_training(arguments.json, out, rows, arguments.out);
+  if (!arguments.json && !finished) print_line("time is over: --resume goes on");
   return exit_done;
 }
 

@@ -8,8 +8,8 @@
 #include "base/sha256.h"
 #include "cli/output.h"
 #include "cli/train.h"
+#include "cli/training.h"
 #include "datasets/squad.h"
-#include "nn/curves.h"
 #include "nn/model_folder.h"
 #include "nn/random.h"
 #include "reader/document_files.h"
@@ -163,13 +163,8 @@ std::string card_text(const TrainEncoderArguments& arguments, const reader::Enco
 }
 
 base::Result<int> run_train_encoder(TrainEncoderArguments arguments, const Globals& globals) {
-  if (!arguments.report.empty() && arguments.curves.empty()) {
-    return base::fail(ErrorCode::invalid_argument,
-                      "--report shows the curves, and there is no --curves FILE");
-  }
-  if (arguments.resume && arguments.checkpoint.empty()) {
-    return base::fail(ErrorCode::invalid_argument, "--resume needs --checkpoint FILE, where to go on from");
-  }
+  ASKBASE_TRY(
+      check_training_files(arguments.checkpoint, arguments.resume, arguments.curves, arguments.report));
   ASKBASE_TRY(nn::check_model_place(arguments.out));
   base::watch_interrupts();
   ASKBASE_ASSIGN(const std::unique_ptr<reader::BertModel> model, start_of(arguments));
@@ -192,11 +187,7 @@ base::Result<int> run_train_encoder(TrainEncoderArguments arguments, const Globa
                  reader::train_encoder(*model, texts, held, training, team));
   ASKBASE_TRY(model->save(arguments.out, nn::storage_by_name(arguments.storage).value(),
                           card_text(arguments, result)));
-  if (!arguments.report.empty()) {
-    ASKBASE_ASSIGN(std::vector<nn::CurveRecord> records, nn::read_curves(arguments.curves));
-    const std::vector<nn::CurveRun> runs = {{"seed " + std::to_string(arguments.seed), std::move(records)}};
-    ASKBASE_TRY(base::write_file_atomic(arguments.report, nn::curves_html("encoder", runs)));
-  }
+  ASKBASE_TRY(write_curves_page(arguments.report, arguments.curves, "encoder", arguments.seed));
   base::Json out = {{"task", "encoder"},
                     {"documents", result.documents},
                     {"pairs", result.pairs},
@@ -217,13 +208,9 @@ base::Result<int> run_train_encoder(TrainEncoderArguments arguments, const Globa
   }
   out["seconds"] = base::json_number(result.run.seconds, 4);
   rows.push_back({"seconds", decimal(result.run.seconds, 1)});
-  if (arguments.json) {
-    print(base::dump_json(out) + "\n");
-  } else {
-    print(table(rows));
-    print_line("written to " + arguments.out);
-    if (result.run.stop == nn::StopReason::time) print_line("time is over: --resume goes on");
-  }
+  print_training(arguments.json, out, rows, arguments.out);
+  if (!arguments.json && result.run.stop == nn::StopReason::time)
+    print_line("time is over: --resume goes on");
   return exit_done;
 }
 

@@ -4,15 +4,14 @@
 #include <memory>
 #include <unordered_set>
 
-#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "cli/matcher_card.h"
 #include "cli/matcher_data.h"
 #include "cli/output.h"
 #include "cli/train.h"
+#include "cli/training.h"
 #include "datasets/word_vectors.h"
-#include "nn/curves.h"
 #include "nn/model_folder.h"
 #include "qa/path_matcher_training.h"
 
@@ -97,12 +96,8 @@ base::Result<qa::MatchData> read_data(const TrainArguments& arguments, MatcherDa
 
 base::Status check(const TrainArguments& arguments) {
   const auto refuse = [](const char* what) { return base::fail(base::ErrorCode::invalid_argument, what); };
-  if (!arguments.report.empty() && arguments.curves.empty()) {
-    return refuse("--report shows the curves, and there is no --curves FILE");
-  }
-  if (arguments.resume && arguments.checkpoint.empty()) {
-    return refuse("--resume needs --checkpoint FILE, where to go on from");
-  }
+  ASKBASE_TRY(
+      check_training_files(arguments.checkpoint, arguments.resume, arguments.curves, arguments.report));
   for (const auto* pools : {&arguments.pools, &arguments.valid_pools}) {
     if (!pools->empty() && pools->size() != 2) {
       return refuse(
@@ -207,11 +202,7 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
       .model = &model};
   ASKBASE_ASSIGN(std::string text, matcher_card(card));
   ASKBASE_TRY(qa::save_path_matcher(arguments.out, model, std::move(text)));
-  if (!arguments.report.empty()) {
-    ASKBASE_ASSIGN(std::vector<nn::CurveRecord> records, nn::read_curves(arguments.curves));
-    const std::vector<nn::CurveRun> runs = {{"seed " + std::to_string(arguments.seed), std::move(records)}};
-    ASKBASE_TRY(base::write_file_atomic(arguments.report, nn::curves_html("matcher", runs)));
-  }
+  ASKBASE_TRY(write_curves_page(arguments.report, arguments.curves, "matcher", arguments.seed));
   base::Json out = {{"task", "matcher"},
                     {"train", data.train.size()},
                     {"valid", data.valid.size()},
@@ -231,12 +222,7 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   out["seconds"] = base::json_number(taken.count(), 4);
   rows.push_back({"seconds", decimal(taken.count(), 1)});
-  if (arguments.json) {
-    print(base::dump_json(out) + "\n");
-  } else {
-    print(table(rows));
-    print_line("written to " + arguments.out);
-  }
+  print_training(arguments.json, out, rows, arguments.out);
   return exit_done;
 }
 

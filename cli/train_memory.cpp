@@ -8,11 +8,12 @@
 #include "base/file.h"
 #include "base/interrupt.h"
 #include "base/json.h"
-#include "base/sha256.h"
+#include "cli/card.h"
 #include "cli/figures.h"
 #include "cli/memory_data.h"
 #include "cli/output.h"
 #include "cli/train.h"
+#include "cli/training.h"
 #include "datasets/metrics.h"
 #include "nn/model_folder.h"
 #include "qa/fact_memory_training.h"
@@ -56,16 +57,6 @@ commands).
 - {epochs} epochs, {seconds} s
 )";
 
-std::string filled(std::string text, const std::vector<std::pair<std::string, std::string>>& values) {
-  for (const auto& [name, value] : values) {
-    const std::string place = "{" + name + "}";
-    for (std::size_t at = 0; (at = text.find(place, at)) != std::string::npos; at += value.size()) {
-      text.replace(at, place.size(), value);
-    }
-  }
-  return text;
-}
-
 struct MeasuredMemory {
   std::string part;
   std::size_t questions = 0;
@@ -104,9 +95,9 @@ base::Result<std::string> card_text(const MemoryArguments& arguments,
                                     const std::vector<MeasuredMemory>& measured) {
   std::string data, options = "--lang " + arguments.language + " --data";
   for (const MemorySource& source : sources) {
-    ASKBASE_ASSIGN(const std::string content, base::read_file(source.questions));
+    ASKBASE_ASSIGN(const std::string hash, hash_of(source.questions.string()));
     const std::string kb = source.kb.filename().string(), file = source.questions.filename().string();
-    data += "- `" + kb + ":" + file + "`: sha256 of the questions " + base::sha256(content) + "\n";
+    data += "- `" + kb + ":" + file + "`: sha256 of the questions " + hash + "\n";
     options += " " + kb + ":" + file;
   }
   if (!arguments.vectors.empty()) {
@@ -143,10 +134,7 @@ base::Result<std::string> card_text(const MemoryArguments& arguments,
 }
 
 base::Result<int> run_train(const MemoryArguments& arguments, const Globals& globals) {
-  if (arguments.resume && arguments.checkpoint.empty()) {
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--resume needs --checkpoint FILE, where to go on from");
-  }
+  ASKBASE_TRY(check_training_files(arguments.checkpoint, arguments.resume, arguments.curves, {}));
   std::vector<MemorySource> sources;
   for (const std::string& text : arguments.data) {
     ASKBASE_ASSIGN(MemorySource source, memory_source(text));
@@ -212,12 +200,7 @@ base::Result<int> run_train(const MemoryArguments& arguments, const Globals& glo
   }
   out["seconds"] = base::json_number(taken.count(), 4);
   rows.push_back({"seconds", decimal(taken.count(), 1)});
-  if (arguments.json) {
-    print(base::dump_json(out) + "\n");
-  } else {
-    print(table(rows));
-    print_line("written to " + arguments.out);
-  }
+  print_training(arguments.json, out, rows, arguments.out);
   return exit_done;
 }
 

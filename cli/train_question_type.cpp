@@ -4,7 +4,6 @@
 #include <memory>
 #include <unordered_set>
 
-#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "base/tokenize.h"
@@ -13,8 +12,8 @@
 #include "cli/question_type_card.h"
 #include "cli/question_types.h"
 #include "cli/train.h"
+#include "cli/training.h"
 #include "datasets/word_vectors.h"
-#include "nn/curves.h"
 #include "nn/model_folder.h"
 #include "nn/random.h"
 #include "qa/question_type_training.h"
@@ -54,14 +53,8 @@ base::Result<qa::QuestionWords> choose_words(const std::vector<qa::TypedText>& t
 }
 
 base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
-  if (!arguments.report.empty() && arguments.curves.empty()) {
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--report shows the curves, and there is no --curves FILE");
-  }
-  if (arguments.resume && arguments.checkpoint.empty()) {
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--resume needs --checkpoint FILE, where to go on from");
-  }
+  ASKBASE_TRY(
+      check_training_files(arguments.checkpoint, arguments.resume, arguments.curves, arguments.report));
   ASKBASE_TRY(nn::check_model_place(arguments.out));
   base::watch_interrupts();
   const auto start = std::chrono::steady_clock::now();
@@ -139,20 +132,11 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
                     shown_figure(on_unseen.accuracy)});
     rows.push_back({"linear bag of words, test accuracy", shown_figure(linear)});
   }
-  if (!arguments.report.empty()) {
-    ASKBASE_ASSIGN(std::vector<nn::CurveRecord> records, nn::read_curves(arguments.curves));
-    const std::vector<nn::CurveRun> runs = {{"seed " + std::to_string(arguments.seed), std::move(records)}};
-    ASKBASE_TRY(base::write_file_atomic(arguments.report, nn::curves_html("question-type", runs)));
-  }
+  ASKBASE_TRY(write_curves_page(arguments.report, arguments.curves, "question-type", arguments.seed));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   out["seconds"] = base::json_number(taken.count(), 4);
   rows.push_back({"seconds", decimal(taken.count(), 1)});
-  if (arguments.json) {
-    print(base::dump_json(out) + "\n");
-  } else {
-    print(table(rows));
-    print_line("written to " + arguments.out);
-  }
+  print_training(arguments.json, out, rows, arguments.out);
   return exit_done;
 }
 

@@ -11,10 +11,10 @@
 #include "cli/output.h"
 #include "cli/train.h"
 #include "cli/train_char_reader.h"
+#include "cli/training.h"
 #include "datasets/squad.h"
 #include "datasets/squad_metric.h"
 #include "datasets/squad_split.h"
-#include "nn/curves.h"
 #include "nn/model_folder.h"
 #include "nn/random.h"
 #include "reader/span_training.h"
@@ -139,14 +139,8 @@ base::Result<int> run_bilstm(const TrainReaderArguments& arguments, const Global
 }
 
 base::Result<int> run_train_reader(TrainReaderArguments arguments, const Globals& globals) {
-  if (!arguments.report.empty() && arguments.curves.empty()) {
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--report shows the curves, and there is no --curves FILE");
-  }
-  if (arguments.resume && arguments.checkpoint.empty()) {
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--resume needs --checkpoint FILE, where to go on from");
-  }
+  ASKBASE_TRY(
+      check_training_files(arguments.checkpoint, arguments.resume, arguments.curves, arguments.report));
   if (arguments.kind == "bilstm" && !arguments.held_out.empty()) {
     return base::fail(base::ErrorCode::invalid_argument,
                       "--kind bilstm chooses by --valid FILE, not by --hold-out");
@@ -185,11 +179,7 @@ base::Result<int> run_train_reader(TrainReaderArguments arguments, const Globals
                      training, team));
   ASKBASE_TRY(model->save(arguments.out, nn::storage_by_name(arguments.storage).value(),
                           card_text(arguments, result, split.valid.questions.size())));
-  if (!arguments.report.empty()) {
-    ASKBASE_ASSIGN(std::vector<nn::CurveRecord> records, nn::read_curves(arguments.curves));
-    const std::vector<nn::CurveRun> runs = {{"seed " + std::to_string(arguments.seed), std::move(records)}};
-    ASKBASE_TRY(base::write_file_atomic(arguments.report, nn::curves_html("reader", runs)));
-  }
+  ASKBASE_TRY(write_curves_page(arguments.report, arguments.curves, "reader", arguments.seed));
   base::Json out = {{"task", "reader"},
                     {"train", result.questions},
                     {"left_out", result.left_out},
@@ -209,13 +199,9 @@ base::Result<int> run_train_reader(TrainReaderArguments arguments, const Globals
   }
   out["seconds"] = base::json_number(result.run.seconds, 4);
   rows.push_back({"seconds", decimal(result.run.seconds, 1)});
-  if (arguments.json) {
-    print(base::dump_json(out) + "\n");
-  } else {
-    print(table(rows));
-    print_line("written to " + arguments.out);
-    if (result.run.stop == nn::StopReason::time) print_line("time is over: --resume goes on");
-  }
+  print_training(arguments.json, out, rows, arguments.out);
+  if (!arguments.json && result.run.stop == nn::StopReason::time)
+    print_line("time is over: --resume goes on");
   return exit_done;
 }
 

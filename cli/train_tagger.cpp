@@ -2,15 +2,14 @@
 #include <chrono>
 #include <memory>
 
-#include "base/file.h"
 #include "base/interrupt.h"
 #include "base/text.h"
 #include "cli/figures.h"
 #include "cli/output.h"
 #include "cli/tagger_card.h"
 #include "cli/train.h"
+#include "cli/training.h"
 #include "datasets/word_vectors.h"
-#include "nn/curves.h"
 #include "nn/model_folder.h"
 #include "nn/random.h"
 #include "qa/mention_tagger_training.h"
@@ -28,14 +27,8 @@ struct TrainArguments {
 };
 
 base::Status check(const TrainArguments& arguments) {
-  if (!arguments.report.empty() && arguments.curves.empty()) {
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--report shows the curves, and there is no --curves FILE");
-  }
-  if (arguments.resume && arguments.checkpoint.empty()) {
-    return base::fail(base::ErrorCode::invalid_argument,
-                      "--resume needs --checkpoint FILE, where to go on from");
-  }
+  ASKBASE_TRY(
+      check_training_files(arguments.checkpoint, arguments.resume, arguments.curves, arguments.report));
   if (arguments.valid.empty() && arguments.valid_share == 0) {
     return base::fail(base::ErrorCode::invalid_argument,
                       "there is nothing to choose the epoch by: give --valid FILE or --valid-share SHARE");
@@ -173,20 +166,11 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
     out.update(figures_json(figures));
     for (auto& row : figure_rows(figures)) shown.push_back({"test " + row[0], row[1]});
   }
-  if (!arguments.report.empty()) {
-    ASKBASE_ASSIGN(std::vector<nn::CurveRecord> records, nn::read_curves(arguments.curves));
-    const std::vector<nn::CurveRun> runs = {{"seed " + std::to_string(arguments.seed), std::move(records)}};
-    ASKBASE_TRY(base::write_file_atomic(arguments.report, nn::curves_html("tagger", runs)));
-  }
+  ASKBASE_TRY(write_curves_page(arguments.report, arguments.curves, "tagger", arguments.seed));
   const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
   out["seconds"] = base::json_number(taken.count(), 4);
   shown.push_back({"seconds", decimal(taken.count(), 1)});
-  if (arguments.json) {
-    print(base::dump_json(out) + "\n");
-  } else {
-    print(table(shown));
-    print_line("written to " + arguments.out);
-  }
+  print_training(arguments.json, out, shown, arguments.out);
   return exit_done;
 }
 
