@@ -4,7 +4,7 @@ import json
 import os
 import unittest
 
-from support import Case, main
+from support import SOURCE, Case, main
 
 PEOPLE = 40
 PATTERNS = {"people.person.place_of_birth": ["where was {} born", "what is the birth place of {}"],
@@ -52,7 +52,8 @@ class Datasets(Case):
     def test_measures_stages_with_the_baseline_beside(self):
         self.prepared()
         figures = json.loads(self.askbase("eval", "simplequestions", "--data", self.path("sq/questions.jsonl"), "--split", "test",
-                                      "--out", self.path("out.jsonl"), "--json").stdout)
+                                      "--models", os.path.join(SOURCE, "models"), "--out", self.path("out.jsonl"),
+                                      "--json").stdout)
         self.assertEqual(figures["questions"], 48)
         self.assertEqual(figures["entity_recall_at_50"], 1)
         self.assertEqual(figures["baseline_subject_relation"], 1)
