@@ -70,6 +70,12 @@ class KbPipeline : public Pipeline {
       outcome.reason_sentence = wording.reason(Reason::unsupported_question, true, {}, {});
       return outcome;
     }
+    // The question's own language, whichever one it is to be answered in.
+    const LanguageModels* models = parts_.learned ? &parts_.learned->of(question.language) : nullptr;
+    if (judge_ == Judge::memory && (models == nullptr || !models->memory)) {
+      decline(outcome, wording, Reason::unsupported_question);
+      return outcome;
+    }
     ASKBASE_ASSIGN(const auto pins, resolve_pins(request, view));
     ASKBASE_ASSIGN(const Links links, linker_->link(question, view, lexicon, pins, deadline));
     clock.lap("linking");
@@ -87,16 +93,10 @@ class KbPipeline : public Pipeline {
     }
     const Frame frame = frame_of(question, names);
     const std::vector<ClassMention> classes = lexicon.find_classes(question);
-    // The question's own language, whichever one it is to be answered in.
-    const LanguageModels* models = parts_.learned ? &parts_.learned->of(question.language) : nullptr;
     const RelationCodes* codes = state.codes(question.language);
     std::unique_ptr<RelationMatcher> relations = scorer_->prepare(question, lexicon);
     if (models != nullptr && models->matcher) {
       relations = with_path_matcher(std::move(relations), question, *models->matcher, codes->paths);
-    }
-    if (judge_ == Judge::memory && (models == nullptr || !models->memory)) {
-      decline(outcome, wording, Reason::unsupported_question);
-      return outcome;
     }
     clock.lap("relations");
     const Context context{

@@ -106,7 +106,13 @@ base::Status ReadingBuilder::build_from_entity(const Mention& mention, const Can
                                                const std::vector<RelationMatch>& matches, const Mask& names) {
   const Lexicon& lexicon = context_.lexicon;
   ASKBASE_ASSIGN(const Facts* facts, facts_of(candidate.entity));
-  for (const RelationMatch& match : with_own(matches, *facts, names)) {
+  const std::vector<RelationMatch> own = own_matches(matches, *facts, names);
+  std::vector<const RelationMatch*> tried;
+  for (const std::vector<RelationMatch>* part : {&matches, &own}) {
+    for (const RelationMatch& match : *part) tried.push_back(&match);
+  }
+  for (const RelationMatch* one : tried) {
+    const RelationMatch& match = *one;
     const Predicate& predicate = lexicon.predicates()[match.predicate];
     const Facts forward = with_predicate(*facts, predicate.id);
     bool any = false;
@@ -203,20 +209,19 @@ base::Status ReadingBuilder::build_from_entity(const Mention& mention, const Can
   return {};
 }
 
-std::vector<RelationMatch> ReadingBuilder::with_own(const std::vector<RelationMatch>& matches,
-                                                    const Facts& facts, const Mask& names) const {
+std::vector<RelationMatch> ReadingBuilder::own_matches(const std::vector<RelationMatch>& matches,
+                                                       const Facts& facts, const Mask& names) const {
+  if (context_.models == nullptr) return {};
   std::vector<std::size_t> own;
   for (std::size_t i = 0; i < facts.size(); ++i) {
     if (i > 0 && facts[i].predicate == facts[i - 1].predicate) continue;
     if (const auto index = context_.lexicon.predicate_index(facts[i].predicate)) own.push_back(*index);
   }
-  std::vector<RelationMatch> out = matches;
-  for (RelationMatch& match : context_.relations.best_of(names, own, max_own)) {
-    const bool known = std::any_of(matches.begin(), matches.end(), [&](const RelationMatch& other) {
-      return other.predicate == match.predicate;
-    });
-    if (!known) out.push_back(std::move(match));
-  }
+  std::vector<RelationMatch> out = context_.relations.best_of(names, own, max_own);
+  std::erase_if(out, [&](const RelationMatch& match) {
+    return std::any_of(matches.begin(), matches.end(),
+                       [&](const RelationMatch& other) { return other.predicate == match.predicate; });
+  });
   return out;
 }
 

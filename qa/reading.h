@@ -90,9 +90,10 @@ class ReadingBuilder {
   base::Status build_from(const Mention& mention);
   base::Status build_from_entity(const Mention& mention, const Candidate& candidate,
                                  const std::vector<RelationMatch>& matches, const Mask& names);
-  // The matches, and those of the entity's own predicates that a learned matcher finds likely.
-  std::vector<RelationMatch> with_own(const std::vector<RelationMatch>& matches, const Facts& facts,
-                                      const Mask& names) const;
+  // Of the entity's own predicates those that a learned matcher finds likely and that are not among the
+  // matches.
+  std::vector<RelationMatch> own_matches(const std::vector<RelationMatch>& matches, const Facts& facts,
+                                         const Mask& names) const;
   // Other names of the question that only say more of the candidate: "Paris, France", or that are the choices
   // offered: "solid, liquid or gas". Their units count as taken.
   base::Result<Mask> with_qualifiers(const Mention& mention, const Candidate& candidate, const Mask& names);
