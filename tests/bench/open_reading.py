@@ -8,15 +8,14 @@ Prints exact match and F1 (the official metric, 95 % bootstrap intervals) of the
 training set. Only totals are printed.
 """
 import argparse
-import collections
 import gzip
 import json
 import os
 import random
-import re
-import string
 import subprocess
 import tempfile
+
+from answer_f1 import f1, tokens
 
 
 def read_squad(data, name):
@@ -48,19 +47,6 @@ def ask(askbase, kb, questions):
     return responses
 
 
-def normalised(text):
-    text = "".join(c for c in text.lower() if c not in string.punctuation)
-    return re.sub(r"\b(a|an|the)\b", " ", text).split()
-
-
-def f1(said, right):
-    a, b = normalised(said), normalised(right)
-    if not a or not b:
-        return float(a == b)
-    common = sum((collections.Counter(a) & collections.Counter(b)).values())
-    return 2 * common / (len(a) + len(b))
-
-
 def interval(values):
     draw = random.Random(1)
     means = sorted(sum(draw.choices(values, k=len(values))) / len(values) for _ in range(1000))
@@ -81,8 +67,8 @@ def main():
         load(arguments.askbase, os.path.join(folder, "dev"), texts)
         responses = ask(arguments.askbase, os.path.join(folder, "dev"), questions)
         said = [r["answers"][0]["answer"] if r["answers"] else None for r in responses]
-        scores = [max(f1(s, right) for right in answers) if s is not None else 0.0 for s, (_, answers) in zip(said, questions)]
-        exact = [float(s is not None and any(normalised(s) == normalised(right) for right in answers))
+        scores = [f1(s, answers) if s is not None else 0.0 for s, (_, answers) in zip(said, questions)]
+        exact = [float(s is not None and any(tokens(s) == tokens(right) for right in answers))
                  for s, (_, answers) in zip(said, questions)]
         print(f"{len(texts)} paragraphs, {len(questions)} questions: exact match {interval(exact)}, F1 {interval(scores)}, "
               f"no answer {said.count(None)}")
