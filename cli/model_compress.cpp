@@ -11,6 +11,7 @@
 #include "cli/figures.h"
 #include "cli/output.h"
 #include "cli/squad_readings.h"
+#include "cli/train.h"
 #include "datasets/squad_split.h"
 #include "nn/model_folder.h"
 #include "reader/bert_reader.h"
@@ -59,9 +60,11 @@ reader::ReadCalibration calibrate(const datasets::SquadSet& set, const SquadRead
         {-answer.null_odds, readings.log_shares[i], !set.questions[i].answers.empty() && score.f1 >= 0.5});
   }
   reader::ReadCalibration calibration = reader::calibrated(examples);
+  // A question of people that the text does not answer is not rarer than one that it does, whatever the share
+  // in these articles is.
   calibration.null_threshold =
       datasets::squad2_figures(datasets::AnswerForm::squad, set, readings.answers, 0, {.resamples = 0})
-          .best_f1_threshold;
+          .balanced_threshold;
   return calibration;
 }
 
@@ -75,7 +78,7 @@ base::Result<int> run_compress(const CompressArguments& arguments, const Globals
   }
   ASKBASE_ASSIGN(datasets::SquadSplit split, datasets::split_squad(std::move(sets), arguments.held_out));
   const datasets::SquadSet& valid = arguments.held_out.empty() ? split.train : split.valid;
-  ASKBASE_ASSIGN(const auto model, reader::BertModel::load(arguments.folder));
+  ASKBASE_ASSIGN(const auto model, encoder_of(arguments.folder));
   if (model->span_head() == nullptr) {
     return base::fail(base::ErrorCode::unsupported,
                       arguments.folder + ": an encoder without a span head does not read",
@@ -151,7 +154,9 @@ void add_model_compress(const Command& model) {
       "fitted to held-out articles",
       "  askbase model compress en-reader-f16 --shares models/en-sentence --data train-v2.0.json \\\n"
       "    --hold-out Genome --out models/en-reader");
-  command.argument("DIR", arguments->folder, "Model folder that askbase train reader wrote");
+  command.argument(
+      "DIR", arguments->folder,
+      "Model folder that askbase train reader wrote; or one as it ships, whose threshold is fitted anew");
   command.option("--shares", "DIR", arguments->lender,
                  "Model whose word embeddings it was trained with; it must stand beside what is written");
   command.several("--data", "FILE", arguments->data,

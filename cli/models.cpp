@@ -43,11 +43,10 @@ base::Status load_part(const Globals& globals, const std::string& name, const st
   return {};
 }
 
-// Null without a ranker, which joins what the others say.
-base::Result<std::shared_ptr<const qa::LearnedModels>> learned_models(const Globals& globals) {
+base::Result<std::shared_ptr<const qa::LearnedModels>> learned_models(
+    const Globals& globals, std::shared_ptr<const qa::Ranker> ranker) {
   auto learned = std::make_shared<qa::LearnedModels>();
-  ASKBASE_TRY(load_part(globals, "kb-ranker", "facts are found by their words alone", learned->ranker));
-  if (!learned->ranker) return nullptr;
+  learned->ranker = std::move(ranker);
   for (const auto& [prefix, language, models] :
        {std::tuple{"en-", "English", &learned->english}, std::tuple{"zh-", "Chinese", &learned->chinese}}) {
     const std::string consequence = std::string("one judge less of readings of questions in ") + language;
@@ -100,13 +99,24 @@ base::Result<std::optional<reader::SentenceModel>> sentence_model(const Globals&
 
 base::Result<qa::EngineOptions> engine_options(const Globals& globals) {
   ASKBASE_TRY(check_models(globals));
+  std::shared_ptr<const qa::Ranker> ranker;
+  ASKBASE_TRY(load_part(globals, "kb-ranker", "facts are found by their words alone", ranker));
+  return engine_options(globals, std::move(ranker));
+}
+
+base::Result<qa::EngineOptions> engine_options(const Globals& globals,
+                                               std::shared_ptr<const qa::Ranker> ranker) {
+  ASKBASE_TRY(check_models(globals));
   qa::EngineOptions options;
   const auto folder = model_folder(globals, "question-type",
                                    "what kind of answer a question wants is told by its words alone");
   if (folder) {
     ASKBASE_ASSIGN(options.question_types, qa::QuestionTypeClassifier::load(*folder));
   }
-  ASKBASE_ASSIGN(options.learned, learned_models(globals));
+  // The ranker joins what the others say: without it there is nothing to say it to.
+  if (ranker) {
+    ASKBASE_ASSIGN(options.learned, learned_models(globals, std::move(ranker)));
+  }
   return options;
 }
 

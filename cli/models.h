@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -27,5 +28,8 @@ base::Result<std::optional<reader::SentenceModel>> sentence_model(const Globals&
 // Options of an engine with the models that are there. One that is missing is left out, and the log says so;
 // one that is broken is an error, since answers would quietly be worse.
 base::Result<qa::EngineOptions> engine_options(const Globals& globals);
+// The same, with this ranker in the place of models/kb-ranker.
+base::Result<qa::EngineOptions> engine_options(const Globals& globals,
+                                               std::shared_ptr<const qa::Ranker> ranker);
 
 }  // namespace askbase::cli

@@ -17,6 +17,7 @@ void add_train(const Command& askbase) {
   add_train_tagger(command);
   add_train_encoder(command);
   add_train_memory(command);
+  add_train_ranker(command);
 }
 
 }  // namespace askbase::cli

@@ -18,6 +18,7 @@ void add_train_reader(const Command& train);
 void add_train_tagger(const Command& train);
 void add_train_encoder(const Command& train);
 void add_train_memory(const Command& train);
+void add_train_ranker(const Command& train);
 
 // The encoder to start from: a model folder of ours, or one of Hugging Face. Errors: those of
 // reader::BertModel.

@@ -18,6 +18,7 @@
 #include "nn/model_folder.h"
 #include "nn/random.h"
 #include "reader/span_training.h"
+#include "reader/text_encoder.h"
 
 namespace askbase::cli {
 namespace {
@@ -211,7 +212,9 @@ base::Result<std::unique_ptr<reader::BertModel>> encoder_of(const fs::path& fold
   ASKBASE_ASSIGN(const std::string text, base::read_file(folder / "config.json", 1 << 20));
   const auto config = base::parse_json(text);
   const bool ours = config && config->is_object() && config->contains("kind");
-  return ours ? reader::BertModel::load(folder) : reader::BertModel::import(folder);
+  if (!ours) return reader::BertModel::import(folder);
+  const bool shares = config->value("kind", base::Json()) == reader::kSpanReaderKind;
+  return shares ? reader::load_span_reader(folder) : reader::BertModel::load(folder);
 }
 
 void add_train_reader(const Command& train) {
@@ -225,9 +228,11 @@ void add_train_reader(const Command& train) {
                 "Ctrl-C loses nothing where there is a --checkpoint: --resume goes on.");
   command.option("--kind", "KIND", arguments->kind, "bert, or bilstm: characters of Chinese; bert",
                  Command::one_of({"bert", "bilstm"}));
-  command.option("--encoder", "DIR", arguments->encoder,
-                 "Model folder to start from, with a span head or without; or a folder of Hugging Face. "
-                 "bilstm: jieba's folder lac_small, or a reader of this kind to go on from");
+  command.option(
+      "--encoder", "DIR", arguments->encoder,
+      "Model folder to start from, with a span head or without, such as models/en-reader; or a folder of "
+      "Hugging Face. "
+      "bilstm: jieba's folder lac_small, or a reader of this kind to go on from");
   command.several("--data", "FILE", arguments->data, "Questions in SQuAD's form");
   command.several("--hold-out", "TITLE", arguments->held_out,
                   "Articles to choose by; nothing of them stays in the training");

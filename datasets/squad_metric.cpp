@@ -216,11 +216,19 @@ Squad2Figures squad2_figures(AnswerForm form, const SquadSet& set, const std::ve
   figures.always_abstain_f1 = mean_percent(sum_f1, n);
   const double below = n == 0 ? 0.0 : odds[order[0]] - 1.0;
   double best_exact = sum_exact, best_f1 = sum_f1;
-  figures.best_exact_threshold = figures.best_f1_threshold = below;
+  figures.best_exact_threshold = figures.best_f1_threshold = figures.balanced_threshold = below;
+  const auto share_of = [&](std::size_t q) {
+    return 0.5 /
+           static_cast<double>(set.questions[q].answers.empty() ? figures.no_answer : figures.has_answer);
+  };
+  double balanced = 0;
+  for (std::size_t q = 0; q < n; ++q) balanced += share_of(q) * abstained[q].f1;
+  double best_balanced = balanced;
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t q = order[i];
     sum_exact += answered[q].exact - abstained[q].exact;
     sum_f1 += answered[q].f1 - abstained[q].f1;
+    balanced += share_of(q) * (answered[q].f1 - abstained[q].f1);
     if (i + 1 < n && odds[order[i + 1]] == odds[q]) continue;  // no threshold lies between the two
     if (sum_exact > best_exact) {
       best_exact = sum_exact;
@@ -230,7 +238,12 @@ Squad2Figures squad2_figures(AnswerForm form, const SquadSet& set, const std::ve
       best_f1 = sum_f1;
       figures.best_f1_threshold = odds[q];
     }
+    if (balanced > best_balanced) {
+      best_balanced = balanced;
+      figures.balanced_threshold = odds[q];
+    }
   }
+  figures.best_balanced_f1 = 100 * best_balanced;
   figures.best_exact = mean_percent(best_exact, n);
   figures.best_f1 = mean_percent(best_f1, n);
   return figures;

@@ -50,6 +50,9 @@ struct Squad2Figures {
   Figure exact_match, f1, has_exact, has_f1, no_exact, no_f1;
   double best_exact = 0, best_exact_threshold = 0;  // over all thresholds: what hindsight would give
   double best_f1 = 0, best_f1_threshold = 0;
+  // The largest mean of has_f1 and no_f1, as if half of the questions had no answer, however many of the set
+  // have none.
+  double best_balanced_f1 = 0, balanced_threshold = 0;
   double always_abstain_f1 = 0;
 };
 Squad2Figures squad2_figures(AnswerForm form, const SquadSet& set, const std::vector<ReadAnswer>& answers,

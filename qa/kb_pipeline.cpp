@@ -102,7 +102,7 @@ class KbPipeline : public Pipeline {
     const Context context{
         view,       lexicon,  question,
         frame,      links,    classes,
-        *relations, deadline, judge_ == Judge::memory ? memory_ : weights_for(question.language),
+        *relations, deadline, judge_ == Judge::memory ? memory_ : weights_for(question.language, codes),
         models,     codes};
     ReadingBuilder builder(context);
     ASKBASE_ASSIGN(std::vector<Reading> readings, builder.build());
@@ -306,8 +306,9 @@ class KbPipeline : public Pipeline {
     return {};
   }
 
-  const RankWeights& weights_for(base::Language language) const {
-    return parts_.learned ? parts_.learned->ranker->weights(language) : lexical_weights();
+  const RankWeights& weights_for(base::Language language, const RelationCodes* codes) const {
+    if (!parts_.learned) return lexical_weights();
+    return parts_.learned->ranker->weights(language, codes != nullptr && codes->familiar);
   }
 
   const KbParts parts_;

@@ -8,6 +8,10 @@
 namespace askbase::qa {
 namespace {
 
+// Parts of Freebase and Wikidata have above 0.8; KBs of their own words, which chance to call things like
+// those, below 0.6.
+constexpr double familiar_share = 0.7;
+
 // Labels, aliases and wordings in the language, labels first; those without a
 // language serve for all. Where there are none, whatever the predicate is
 // called.
@@ -49,6 +53,7 @@ RelationCodes encode_relations(const Lexicon& lexicon, const LanguageModels& mod
   RelationCodes codes;
   const std::string_view tag = base::language_code(language);
   std::vector<MatchPath> paths;
+  std::size_t known = 0;
   if (!models.matcher && !models.memory) return codes;
   for (const Predicate& predicate : lexicon.predicates()) {
     RelationStep step{.identifier = identifier_of(predicate), .texts = texts_of(predicate, tag)};
@@ -64,10 +69,13 @@ RelationCodes encode_relations(const Lexicon& lexicon, const LanguageModels& mod
       step.inverse = inverse;
       MatchPath path;
       path.texts = path_texts({&step, 1});
+      if (!inverse && models.matcher->knows(path)) ++known;
       if (!inverse) path.answer_type = path_words(object_of(lexicon, predicate, tag));
       paths.push_back(std::move(path));
     }
   }
+  const auto all = static_cast<double>(lexicon.predicates().size());
+  codes.familiar = known > 0 && static_cast<double>(known) >= familiar_share * all;
   if (models.matcher) codes.paths = models.matcher->encode(paths);
   return codes;
 }

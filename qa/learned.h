@@ -35,6 +35,9 @@ struct LearnedModels {
 struct RelationCodes {
   EncodedPaths paths;           // empty without a matcher
   std::vector<MemoryKey> keys;  // empty without a memory
+  // The matcher learned most of the predicates as such, as of a part of Freebase or Wikidata: what it says
+  // of this KB is worth more.
+  bool familiar = false;
 };
 inline std::size_t path_of(std::size_t predicate, bool inverse) { return 2 * predicate + (inverse ? 1 : 0); }
 

@@ -29,6 +29,14 @@ class Matcher : public PathMatcher {
 
   const std::string& language() const override { return network_.config().language; }
 
+  bool knows(const MatchPath& path) const override {
+    return std::any_of(path.texts.begin(), path.texts.end(), [&](const PathText& text) {
+      return std::all_of(text.units.begin(), text.units.end(), [&](const std::string& unit) {
+        return units_.row(unit) != PathVocabulary::unknown;
+      });
+    });
+  }
+
   EncodedPaths encode(std::span<const MatchPath> paths, nn::Team& team) const override {
     constexpr std::size_t kBatch = 256;
     EncodedPaths out;

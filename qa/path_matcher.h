@@ -82,6 +82,9 @@ class PathMatcher {
   // "en" or "zh": of the questions that it was trained on.
   virtual const std::string& language() const = 0;
 
+  // Whether it learned this path as a whole; another one is told by its words alone.
+  virtual bool knows(const MatchPath& path) const = 0;
+
   virtual EncodedPaths encode(std::span<const MatchPath> paths, nn::Team& team = nn::one_thread()) const = 0;
 
   // Of valid UTF-8. Each mention becomes one word; of overlapping ones the first counts. At most max_words

@@ -1,9 +1,11 @@
 #include "qa/ranker.h"
 
 #include <cmath>
+#include <utility>
 
 #include "base/file.h"
 #include "base/json.h"
+#include "nn/model_folder.h"
 
 namespace askbase::qa {
 namespace {
@@ -13,10 +15,11 @@ using base::fail;
 using base::Json;
 
 constexpr std::string_view names[feature_count] = {
-    "coverage",   "unexplained", "text_cover", "relation",    "inferred",     "link",       "expected",
-    "head_class", "name_class",  "direction",  "weak_name",   "partial_name", "prominence", "missing",
-    "plurality",  "head_noun",   "exact_text", "unused_name", "echo",         "bare_shape", "matched",
-    "fits",       "remembered",  "recalled",   "tagged",      "untagged"};
+    "coverage",   "unexplained", "text_cover", "relation",      "inferred",   "link",
+    "expected",   "head_class",  "name_class", "direction",     "weak_name",  "partial_name",
+    "prominence", "missing",     "plurality",  "head_noun",     "exact_text", "unused_name",
+    "echo",       "bare_shape",  "matched",    "fits",          "remembered", "recalled",
+    "tagged",     "untagged",    "guessed",    "guess_matched", "guess_fits"};
 
 // The weights by name, and what else there is.
 struct Entry {
@@ -33,10 +36,10 @@ std::array<Entry, feature_count + 4> entries_of(RankWeights& weights) {
   return out;
 }
 
-base::Result<RankWeights> read_weights(const Json& config, const char* language) {
+base::Result<RankWeights> read_weights(const Json& config, const std::string& language) {
   const auto found = config.find(language);
   const auto bad = [&](const std::string& what) {
-    return fail(ErrorCode::corrupt, "config.json: \"" + std::string(language) + "\": " + what);
+    return fail(ErrorCode::corrupt, "config.json: \"" + language + "\": " + what);
   };
   if (found == config.end() || !found->is_object()) return bad("no object with weights");
   RankWeights weights;
@@ -54,6 +57,18 @@ base::Result<RankWeights> read_weights(const Json& config, const char* language)
   if (weights.scale <= 0 || weights.rival < 0 || weights.rival > 1)
     return bad("\"scale\" has to be above 0, \"rival\" from 0 to 1");
   return weights;
+}
+
+constexpr const char* familiar_suffix = "_familiar";
+
+base::Result<Ranker::Weights> read_both(const Json& config, const std::string& language) {
+  Ranker::Weights out;
+  ASKBASE_ASSIGN(out.any, read_weights(config, language));
+  out.familiar = out.any;
+  if (config.contains(language + familiar_suffix)) {
+    ASKBASE_ASSIGN(out.familiar, read_weights(config, language + familiar_suffix));
+  }
+  return out;
 }
 
 Json weights_json(RankWeights weights) {
@@ -137,16 +152,26 @@ base::Result<std::shared_ptr<const Ranker>> Ranker::load(const std::filesystem::
   if (format == config->end() || *format != 1) {
     return named({ErrorCode::unsupported, "config.json has another format than 1", "update this program"});
   }
-  auto english = read_weights(*config, "en"), chinese = read_weights(*config, "zh");
+  auto english = read_both(*config, "en"), chinese = read_both(*config, "zh");
   if (!english) return named(english.error());
   if (!chinese) return named(chinese.error());
   return std::make_shared<const Ranker>(*english, *chinese);
 }
 
 std::string Ranker::config() const {
-  const Json config = {
-      {"format", 1}, {"kind", "kb-ranker"}, {"en", weights_json(english_)}, {"zh", weights_json(chinese_)}};
+  const Json config = {{"format", 1},
+                       {"kind", "kb-ranker"},
+                       {"en", weights_json(english_.any)},
+                       {std::string("en") + familiar_suffix, weights_json(english_.familiar)},
+                       {"zh", weights_json(chinese_.any)},
+                       {std::string("zh") + familiar_suffix, weights_json(chinese_.familiar)}};
   return base::dump_json(config, 2) + "\n";
+}
+
+base::Status Ranker::save(const std::filesystem::path& folder, std::string card) const {
+  nn::ModelToSave model{.kind = "kb-ranker", .config = config()};
+  model.files.push_back({.name = "README.md", .content = std::move(card)});
+  return nn::save_model(folder, model, nn::Parameters<float>());
 }
 
 }  // namespace askbase::qa

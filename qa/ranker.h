@@ -40,12 +40,15 @@ enum class Feature : std::uint8_t {
   echo,          // 1: the answer is what the question says already
   bare_shape,    // 1: members, kinds and definitions, which have no predicate to be judged by
   // By learned parts; 0 where there is none, or where it does not look at such a reading.
-  matched,     // log-probability of the predicate among all of the KB: 1 + log p / 6, at least -1
-  fits,        // score of question and predicate by themselves, a tenth of the logit
-  remembered,  // by the memory network among all readings: 1 + log p / 6, at least -1
-  recalled,    // its score for the reading by itself
-  tagged,      // probability that the name is what the question is about, as the tagger sees it
-  untagged,    // 1: the tagger found a mention, and nearly surely not this one
+  matched,        // log-probability of the predicate among all of the KB: 1 + log p / 6, at least -1
+  fits,           // score of question and predicate by themselves, a tenth of the logit
+  remembered,     // by the memory network among all readings: 1 + log p / 6, at least -1
+  recalled,       // its score for the reading by itself
+  tagged,         // probability that the name is what the question is about, as the tagger sees it
+  untagged,       // 1: the tagger found a mention, and nearly surely not this one
+  guessed,        // 1: only the matcher names the predicate, no word does
+  guess_matched,  // of such a predicate `matched`, and 0 of others
+  guess_fits,     // and `fits`
   count_
 };
 inline constexpr std::size_t feature_count = static_cast<std::size_t>(Feature::count_);
@@ -69,20 +72,30 @@ const RankWeights& lexical_weights();
 // Immutable, thread-safe.
 class Ranker {
  public:
-  Ranker(RankWeights english, RankWeights chinese) : english_(english), chinese_(chinese) {}
+  struct Weights {
+    RankWeights any;       // for a KB that is told by its words
+    RankWeights familiar;  // for one whose predicates the models learned (RelationCodes::familiar)
+  };
+  Ranker(const Weights& english, const Weights& chinese) : english_(english), chinese_(chinese) {}
+  Ranker(const RankWeights& english, const RankWeights& chinese)
+      : Ranker(Weights{english, english}, Weights{chinese, chinese}) {}
   // A folder with config.json: {"format": 1, "kind": "kb-ranker", "en": {"bias": -3.2, "coverage": 3.4, ...,
-  // "scale": 1, "shift": 0, "rival": 0.5}, "zh": {...}}. A feature that is not named weighs nothing. Errors:
-  // not_found, io, corrupt (no such feature, no number), unsupported (another kind, a newer format).
+  // "scale": 1, "shift": 0, "rival": 0.5}, "zh": {...}}, and "en_familiar" and "zh_familiar" where familiar
+  // KBs have other weights. A feature that is not named weighs nothing. Errors: not_found, io, corrupt (no
+  // such feature, no number), unsupported (another kind, a newer format).
   static base::Result<std::shared_ptr<const Ranker>> load(const std::filesystem::path& folder);
   // The text of config.json.
   std::string config() const;
+  // Writes such a folder, with the card as README.md. Errors: those of nn::save_model.
+  base::Status save(const std::filesystem::path& folder, std::string card) const;
 
-  const RankWeights& weights(base::Language language) const {
-    return language == base::Language::chinese ? chinese_ : english_;
+  const RankWeights& weights(base::Language language, bool familiar) const {
+    const Weights& both = language == base::Language::chinese ? chinese_ : english_;
+    return familiar ? both.familiar : both.any;
   }
 
  private:
-  RankWeights english_, chinese_;
+  Weights english_, chinese_;
 };
 
 }  // namespace askbase::qa

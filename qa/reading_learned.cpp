@@ -29,6 +29,10 @@ void set_match(Reading& reading) {
   const std::size_t way = is_inverse(reading) ? 1 : 0;
   feature(reading, Feature::matched) = of_log_share(reading.match.log_share[way]);
   feature(reading, Feature::fits) = reading.match.logit[way] / logit_scale;
+  if (reading.match.text_cover > 0 || reading.inferred) return;
+  feature(reading, Feature::guessed) = 1;
+  feature(reading, Feature::guess_matched) = feature(reading, Feature::matched);
+  feature(reading, Feature::guess_fits) = feature(reading, Feature::fits);
 }
 
 void set_tagged(const Context& context, Reading& reading) {

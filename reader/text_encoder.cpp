@@ -63,6 +63,27 @@ Result<Shares> shares_of(const Json& config, const std::string& name) {
   return shares;
 }
 
+// The folder of the model `name` that the model at `path` shares with.
+Result<fs::path> beside_model(const fs::path& path, const std::string& name) {
+  const fs::path place = fs::absolute(path).lexically_normal();
+  fs::path beside = (place.has_filename() ? place.parent_path() : place.parent_path().parent_path()) / name;
+  std::error_code ignored;
+  if (!fs::is_directory(beside, ignored)) {
+    return fail(ErrorCode::not_found,
+                path.string() + " uses the word embeddings of the model " + name + ", which is not at " +
+                    beside.string(),
+                "put the folder " + name + " beside it");
+  }
+  return beside;
+}
+
+tl::unexpected<base::Error> other_version(const fs::path& path, const std::string& model, const char* what) {
+  return fail(ErrorCode::corrupt,
+              path.string() + " was trained with the word embeddings of another version of the model " +
+                  model + " (" + what + " differ)",
+              "use the two folders of one release");
+}
+
 Result<bool> flag(const Json& config, const char* key, const std::string& name) {
   const auto found = config.find(key);
   if (found == config.end() || !found->is_boolean()) {
@@ -100,16 +121,7 @@ Result<std::shared_ptr<const TextEncoder>> TextEncoder::load(const fs::path& pat
   if (shares) {
     ASKBASE_ASSIGN(const Shares needs, shares_of(json, name));
     if (!lender) {
-      const fs::path place = fs::absolute(path).lexically_normal();
-      const fs::path beside =
-          (place.has_filename() ? place.parent_path() : place.parent_path().parent_path()) / needs.model;
-      std::error_code ignored;
-      if (!fs::is_directory(beside, ignored)) {
-        return fail(ErrorCode::not_found,
-                    path.string() + " uses the word embeddings of the model " + needs.model +
-                        ", which is not at " + beside.string(),
-                    "put the folder " + needs.model + " beside it");
-      }
+      ASKBASE_ASSIGN(const fs::path beside, beside_model(path, needs.model));
       ASKBASE_ASSIGN(lender, load(beside, options));
     }
     const char* other = lender->sha256_ != needs.sha256                         ? "weights"
@@ -117,10 +129,7 @@ Result<std::shared_ptr<const TextEncoder>> TextEncoder::load(const fs::path& pat
                                                                                 : nullptr;
     if (other != nullptr || lender->encoder_.words()->rows() != config.vocabulary ||
         lender->encoder_.words()->cols() != config.hidden) {
-      return fail(ErrorCode::corrupt,
-                  path.string() + " was trained with the word embeddings of another version of the model " +
-                      needs.model + " (" + (other != nullptr ? other : "sizes") + " differ)",
-                  "use the two folders of one release");
+      return other_version(path, needs.model, other != nullptr ? other : "sizes");
     }
     tokenizer = lender->tokenizer_;
     words = lender->encoder_.words();
@@ -204,6 +213,29 @@ base::Status save_span_reader(const fs::path& folder, const BertModel& model, co
   saved.left_out = [](const std::string& name) { return name == kWords; };
   saved.files.push_back({"README.md", options.card, false});
   return nn::save_model(folder, saved, p);
+}
+
+Result<std::unique_ptr<BertModel>> load_span_reader(const fs::path& path) {
+  ASKBASE_ASSIGN(const nn::ModelFolder folder, nn::ModelFolder::open(path, kSpanReaderKind));
+  const std::string name = (path / "config.json").string();
+  ASKBASE_ASSIGN(const BertConfig config, BertConfig::parse(folder.config(), name));
+  ASKBASE_ASSIGN(const Json json, base::parse_json(folder.config()));
+  ASKBASE_ASSIGN(const Shares needs, shares_of(json, name));
+  ASKBASE_ASSIGN(const fs::path beside, beside_model(path, needs.model));
+  ASKBASE_ASSIGN(const std::string weights, hash_of(beside / kWeights));
+  ASKBASE_ASSIGN(const std::string vocabulary, hash_of(beside / kVocabulary));
+  if (weights != needs.sha256) return other_version(path, needs.model, "weights");
+  if (vocabulary != needs.vocabulary_sha256) return other_version(path, needs.model, "vocabulary");
+  ASKBASE_ASSIGN(const auto lender, BertModel::load(beside));
+  if (lender->config().vocabulary != config.vocabulary || lender->config().hidden != config.hidden) {
+    return other_version(path, needs.model, "sizes");
+  }
+  auto model = std::make_unique<BertModel>(config, lender->tokenizer(), true);
+  ASKBASE_TRY(folder.fill(model->parameters(), {.optional = {kWords}}));
+  const nn::View<const float> words = lender->parameters()[lender->encoder().word_embeddings()];
+  std::copy_n(words.data, words.size(),
+              model->parameters().mutable_view(model->encoder().word_embeddings()).data);
+  return model;
 }
 
 }  // namespace askbase::reader

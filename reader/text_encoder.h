@@ -89,4 +89,8 @@ struct SpanReaderToSave {
 base::Status save_span_reader(const std::filesystem::path& folder, const BertModel& model,
                               const TextEncoder& lender, const SpanReaderToSave& options);
 
+// Such a folder as a model in floats that training can go on from; the lender must stand beside it. Errors:
+// those of TextEncoder::load.
+base::Result<std::unique_ptr<BertModel>> load_span_reader(const std::filesystem::path& folder);
+
 }  // namespace askbase::reader

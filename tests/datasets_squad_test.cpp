@@ -119,6 +119,21 @@ TEST_CASE("thresholds: the best one is found, and the model's own is used") {
   CHECK(high.f1.value == doctest::Approx(25));
 }
 
+TEST_CASE("thresholds: the balanced one does not depend on how many questions have no answer") {
+  SquadSet set = set_of({{{"T", "x"}, {"a", "b", "c", "d", "e"}}});
+  for (std::size_t i = 0; i < 4; ++i) set.questions[i].answers = {{"one", 0, 3}};
+  // Four with an answer, one without: only hindsight over all of them would rather lose the one.
+  std::vector<ReadAnswer> given = {{"one", 0}, {"one", 1}, {"one", 2}, {"one", 5}, {"x", 4}};
+  const auto figures = [&] { return squad2_figures(AnswerForm::squad, set, given, 0, {.resamples = 0}); };
+  CHECK(figures().best_f1_threshold == doctest::Approx(2));
+  CHECK(figures().balanced_threshold == doctest::Approx(2));
+  given[2].null_odds = 4.5;
+  CHECK(figures().best_f1_threshold == doctest::Approx(5));  // 4 of 5
+  CHECK(figures().best_f1 == doctest::Approx(80));
+  CHECK(figures().balanced_threshold == doctest::Approx(1));  // half of the four, and the one
+  CHECK(figures().best_balanced_f1 == doctest::Approx(75));
+}
+
 TEST_CASE("published predictions score as published") {
   const auto data = test::data_folder();
   if (!data) return;

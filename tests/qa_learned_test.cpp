@@ -17,6 +17,7 @@ class OneMindedMatcher : public qa::PathMatcher {
  public:
   explicit OneMindedMatcher(std::string word) : word_(std::move(word)) {}
   const std::string& language() const override { return language_; }
+  bool knows(const qa::MatchPath&) const override { return false; }
   qa::EncodedPaths encode(std::span<const qa::MatchPath> paths, nn::Team&) const override {
     qa::EncodedPaths out;
     for (std::size_t i = 0; i < paths.size(); ++i) {
@@ -116,15 +117,21 @@ TEST_CASE("ranker: written and read back") {
   english.of[static_cast<std::size_t>(qa::Feature::matched)] = 1.25;
   english.scale = 0.5;
   english.rival = 0;  // another number than where it is left out
-  const qa::Ranker ranker(english, qa::lexical_weights());
+  qa::RankWeights familiar = english;
+  familiar.bias = -7;
+  const qa::Ranker ranker({english, familiar}, {qa::lexical_weights(), qa::lexical_weights()});
   const auto read = qa::Ranker::load(ranker_folder(folder, ranker.config()));
   REQUIRE(read);
+  CHECK(ranker.weights(base::Language::english, true).bias == -7);
+  CHECK(ranker.weights(base::Language::english, false).bias != -7);
   for (const base::Language language : {base::Language::english, base::Language::chinese}) {
-    const qa::RankWeights &a = ranker.weights(language), &b = (*read)->weights(language);
-    CHECK(a.of == b.of);
-    CHECK(a.bias == b.bias);
-    CHECK(a.scale == b.scale);
-    CHECK(a.rival == b.rival);
+    for (const bool known : {false, true}) {
+      const qa::RankWeights &a = ranker.weights(language, known), &b = (*read)->weights(language, known);
+      CHECK(a.of == b.of);
+      CHECK(a.bias == b.bias);
+      CHECK(a.scale == b.scale);
+      CHECK(a.rival == b.rival);
+    }
   }
   qa::Features features{};
   features[static_cast<std::size_t>(qa::Feature::coverage)] = 1;

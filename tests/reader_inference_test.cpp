@@ -415,6 +415,44 @@ TEST_SUITE("reader_text_encoder") {
     CHECK(says(pair.problem(), "another shape than encoder.layer.0.intermediate.dense.weight of 70 x 40"));
   }
 
+  TEST_CASE("training goes on from a reader as it ships: its weights in floats, with the lender's words") {
+    const Pair pair;
+    REQUIRE(pair.save());
+    const auto model = load_span_reader(pair.reader);
+    REQUIRE_MESSAGE(model, model.error().message);
+    const auto near = [](View<const float> a, View<const float> b) {
+      REQUIRE(a.size() == b.size());
+      float most = 0, largest = 0;
+      for (nn::Index i = 0; i < a.size(); ++i) {
+        most = std::max(most, std::abs(a.data[i] - b.data[i]));
+        largest = std::max(largest, std::abs(b.data[i]));
+      }
+      return largest > 0 && most <= largest / 127;
+    };
+    const nn::Parameters<float>&now = (*model)->parameters(), &then = pair.tuned->parameters();
+    CHECK(near(now[(*model)->encoder().word_embeddings()], then[pair.tuned->encoder().word_embeddings()]));
+    REQUIRE((*model)->span_head() != nullptr);
+    CHECK(near(now[(*model)->span_head()->weight()], then[pair.tuned->span_head()->weight()]));
+    // What goes on without a step can be saved again, sharing the same words.
+    const auto lender = TextEncoder::load(pair.lender);
+    REQUIRE(lender);
+    CHECK(save_span_reader(pair.folder / "again", **model, **lender, {.lender_name = "en-sentence"}));
+  }
+
+  TEST_CASE("training does not go on from a reader whose lender is missing or another") {
+    const Pair pair;
+    REQUIRE(pair.save());
+    pair.change_config([&](json& config) { config["shares_embeddings"]["sha256"] = "other"; });
+    const auto other = load_span_reader(pair.reader);
+    REQUIRE(!other);
+    CHECK(says(other.error(), "(weights differ)"));
+    REQUIRE(pair.save());
+    std::filesystem::remove_all(pair.lender);
+    const auto missing = load_span_reader(pair.reader);
+    REQUIRE(!missing);
+    CHECK(missing.error().code == base::ErrorCode::not_found);
+  }
+
   TEST_CASE("a reader is not saved with word embeddings that were trained on, or as what it is not") {
     const Pair pair;
     nn::Parameters<float>& p = pair.tuned->parameters();
