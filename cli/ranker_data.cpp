@@ -24,8 +24,9 @@ using datasets::KbQuestion;
 constexpr std::size_t most_readings = 200;  // of a question, the best ones by the words and every right one
 constexpr std::chrono::seconds patience{20};
 
+// Where the answers are known the fact has to be, too.
 bool wanted(const KbQuestion& question) {
-  return !question.topics.empty() && !question.path.empty() && !question.answers.empty();
+  return question.answers.empty() || (!question.topics.empty() && !question.path.empty());
 }
 
 std::vector<KbQuestion> drawn(std::vector<KbQuestion> all, const RankerDataOptions& options) {
@@ -68,13 +69,15 @@ std::optional<Judged> judged(const KbQuestion& question, const qa::Findings& fin
             mention.candidates.begin(), mention.candidates.end(),
             [&](const qa::FoundCandidate& candidate) { return topics.contains(candidate.id); });
       });
-  if (!linked) return std::nullopt;
+  const bool answerable = !question.answers.empty();
+  if (answerable && !linked) return std::nullopt;
   std::set<std::string> golds;
   for (const std::string& answer : question.answers) golds.insert(base::match_key(answer));
   std::map<std::string_view, std::size_t> places;
   for (std::size_t i = 0; i < qa::feature_count; ++i)
     places[qa::feature_name(static_cast<qa::Feature>(i))] = i;
   std::map<std::pair<std::vector<std::string>, std::uint64_t>, std::uint32_t> answer_numbers;
+  const bool yes_or_no = golds == std::set<std::string>{"true"} || golds == std::set<std::string>{"false"};
   Judged out;
   for (const qa::FoundReading& found : findings.readings) {
     qa::RankedReading reading;
@@ -83,8 +86,11 @@ std::optional<Judged> judged(const KbQuestion& question, const qa::Findings& fin
         std::any_of(found.answers.begin(), found.answers.end(),
                     [&](const std::string& answer) { return golds.contains(base::match_key(answer)); });
     const bool topic = topics.contains(found.subject);
-    reading.right = topic && found.answers_total > 0 && same_relations(found.path, question.path) &&
-                    (answers || same_directions(found.path, question.path));
+    const bool checks = found.shape.starts_with("check");
+    const bool finds = checks || found.answers_total > 0;
+    reading.right = topic && finds == answerable && !question.path.empty() && checks == yes_or_no &&
+                    same_relations(found.path, question.path) &&
+                    (answers || checks || same_directions(found.path, question.path));
     reading.neutral = answers && !reading.right;
     if (out.example.readings.size() >= most_readings && !reading.right) continue;
     std::vector<std::string> ids = found.answers;
@@ -131,8 +137,8 @@ base::Result<RankerSource> read_ranker_source(const MemorySource& source, const 
   const std::vector<KbQuestion> questions = drawn(std::move(all), options);
   if (questions.empty()) {
     return base::fail(base::ErrorCode::not_found,
-                      source.questions.string() + ": no question with a topic, a path and answers",
-                      "askbase datasets prepare makes such files");
+                      source.questions.string() + ": no question that states its fact",
+                      "askbase datasets prepare makes such files, with topics, paths and answers");
   }
   Globals of_source = globals;
   of_source.kb = source.kb;
@@ -141,6 +147,7 @@ base::Result<RankerSource> read_ranker_source(const MemorySource& source, const 
   ASKBASE_ASSIGN(const qa::EngineOptions engine_settings, engine_options(globals, by_words));
   ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store, engine_settings));
   std::vector<std::optional<Judged>> found(questions.size());
+  std::vector<char> familiar(questions.size(), 0);
   ASKBASE_TRY(for_each_question(questions.size(), globals, [&](std::size_t i) -> base::Status {
     qa::Request request;
     request.question = questions[i].question;
@@ -150,11 +157,15 @@ base::Result<RankerSource> read_ranker_source(const MemorySource& source, const 
     request.findings = true;
     request.pipelines = {"kb"};
     ASKBASE_ASSIGN(const qa::Response response, engine->ask(request));
-    if (response.findings) found[i] = judged(questions[i], *response.findings);
+    if (!response.findings) return {};
+    found[i] = judged(questions[i], *response.findings);
+    familiar[i] = response.findings->familiar ? 1 : 0;
     return {};
   }));
 
   RankerSource out;
+  out.familiar =
+      static_cast<std::size_t>(std::count(familiar.begin(), familiar.end(), 1)) * 2 > familiar.size();
   nn::Random random(options.seed, 0x68696465);
   for (std::size_t i = 0; i < questions.size(); ++i) {
     ++out.questions;
@@ -168,9 +179,10 @@ base::Result<RankerSource> read_ranker_source(const MemorySource& source, const 
       of_language.held_out.push_back(std::move(found[i]->example));
       continue;
     }
-    if (chance < options.hidden_facts) {
+    const bool answerable = !questions[i].answers.empty();
+    if (answerable && chance < options.hidden_facts) {
       hide_fact(found[i]->example);
-    } else if (chance < options.hidden_facts + options.hidden_entities) {
+    } else if (answerable && chance < options.hidden_facts + options.hidden_entities) {
       hide_entity(*found[i]);
     }
     of_language.fit.push_back(std::move(found[i]->example));

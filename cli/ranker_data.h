@@ -28,12 +28,14 @@ struct RankerQuestions {
 struct RankerSource {
   std::size_t questions = 0;  // that were asked
   std::size_t left_out = 0;   // of them those whose topic is not among the candidates
+  bool familiar = false;      // Findings::familiar, of most of them
   RankerQuestions english, chinese;
 };
 
 // Asks the questions of the splits `valid` and `dev`, or of all where none is called so, with the models of
-// the folder. The source's examples weigh as much as those of any other source. Errors: those of the store,
-// of the models and of reading questions; not_found without a question with a topic and a path.
+// the folder. A question without answers has none in the KB: where it states a path its entity lacks that
+// fact, otherwise no reading is right. The source's examples weigh as much as those of any other source.
+// Errors: those of the store, of the models and of reading questions; not_found without a question.
 base::Result<RankerSource> read_ranker_source(const MemorySource& source, const RankerDataOptions& options,
                                               const Globals& globals);
 

@@ -26,7 +26,7 @@ struct RankerArguments {
   std::vector<std::string> data;
   std::string out, sources;
   std::size_t seed = 1, questions = 4000;
-  double strength = 0.002, hidden_facts = 0.1, hidden_entities = 0.1;
+  double strength = 0.002, familiar_strength = 0.002, hidden_facts = 0.1, hidden_entities = 0.1;
   bool json = false;
 };
 
@@ -54,8 +54,8 @@ same bytes.
 {figures}
 ## Weights
 
-| feature | by words alone | English | Chinese |
-| --- | ---: | ---: | ---: |
+| feature | by words alone | English | Chinese | English, familiar | Chinese, familiar |
+| --- | ---: | ---: | ---: | ---: | ---: |
 {weights}
 )";
 
@@ -80,20 +80,21 @@ void append(RankerQuestions& to, RankerQuestions&& from) {
   std::move(from.held_out.begin(), from.held_out.end(), std::back_inserter(to.held_out));
 }
 
-std::string weight_rows(const qa::RankWeights& english, const qa::RankWeights& chinese) {
+std::string weight_rows(const std::vector<qa::RankWeights>& columns) {
   std::string out;
-  const auto row = [&](std::string_view name, double words, double en, double zh) {
-    out += "| " + std::string(name) + " | " + decimal(words, 2) + " | " + decimal(en, 2) + " | " +
-           decimal(zh, 2) + " |\n";
+  const auto row = [&](std::string_view name, const auto& get) {
+    out += "| " + std::string(name) + " | " + decimal(get(qa::lexical_weights()), 2);
+    for (const qa::RankWeights& weights : columns) out += " | " + decimal(get(weights), 2);
+    out += " |\n";
   };
-  const qa::RankWeights& words = qa::lexical_weights();
-  row("bias", words.bias, english.bias, chinese.bias);
+  row("bias", [](const qa::RankWeights& weights) { return weights.bias; });
   for (std::size_t i = 0; i < qa::feature_count; ++i) {
-    row(qa::feature_name(static_cast<qa::Feature>(i)), words.of[i], english.of[i], chinese.of[i]);
+    row(qa::feature_name(static_cast<qa::Feature>(i)),
+        [i](const qa::RankWeights& weights) { return weights.of[i]; });
   }
-  row("scale", words.scale, english.scale, chinese.scale);
-  row("shift", words.shift, english.shift, chinese.shift);
-  row("rival", words.rival, english.rival, chinese.rival);
+  row("scale", [](const qa::RankWeights& weights) { return weights.scale; });
+  row("shift", [](const qa::RankWeights& weights) { return weights.shift; });
+  row("rival", [](const qa::RankWeights& weights) { return weights.rival; });
   return out;
 }
 
@@ -109,7 +110,8 @@ base::Result<int> run_train(const RankerArguments& arguments, const Globals& glo
                                   .most = arguments.questions,
                                   .hidden_facts = arguments.hidden_facts,
                                   .hidden_entities = arguments.hidden_entities};
-  RankerQuestions english, chinese;
+  // Of KBs that are told by their words, and of familiar ones.
+  RankerQuestions english, chinese, english_familiar, chinese_familiar;
   std::string data, command = "--data";
   for (const MemorySource& source : sources) {
     ASKBASE_ASSIGN(RankerSource read, read_ranker_source(source, options, globals));
@@ -117,31 +119,40 @@ base::Result<int> run_train(const RankerArguments& arguments, const Globals& glo
     const std::string name = source.kb.filename().string() + ":" + source.questions.filename().string();
     command += " " + name;
     data += "- `" + name + "`: " + grouped(read.questions) + " questions, " + grouped(read.left_out) +
-            " left out, since their topic has no name in them (sha256 " + hash + ")\n";
-    append(english, std::move(read.english));
-    append(chinese, std::move(read.chinese));
+            " left out, since their topic has no name in them" + (read.familiar ? "; familiar" : "") +
+            " (sha256 " + hash + ")\n";
+    append(read.familiar ? english_familiar : english, std::move(read.english));
+    append(read.familiar ? chinese_familiar : chinese, std::move(read.chinese));
   }
   command += " --seed " + std::to_string(arguments.seed) + " --questions " +
              std::to_string(arguments.questions) + " --strength " + decimal(arguments.strength, 4) +
-             " --hidden-facts " + decimal(arguments.hidden_facts, 2) + " --hidden-entities " +
+             " --familiar-strength " + decimal(arguments.familiar_strength, 4) + " --hidden-facts " +
+             decimal(arguments.hidden_facts, 2) + " --hidden-entities " +
              decimal(arguments.hidden_entities, 2);
   Examples all = english.fit;
   all.insert(all.end(), chinese.fit.begin(), chinese.fit.end());
-  if (all.empty()) {
+  qa::RankWeights common = qa::lexical_weights();
+  if (!all.empty()) common = qa::fit_ranker(all, common, arguments.strength).weights;
+  // A language without questions has the common weights, and one without familiar KBs its others.
+  const Fitted en = fitted(english, common, arguments.strength),
+               zh = fitted(chinese, common, arguments.strength),
+               en_familiar = fitted(english_familiar, en.weights, arguments.familiar_strength),
+               zh_familiar = fitted(chinese_familiar, zh.weights, arguments.familiar_strength);
+  const std::size_t learned = all.size() + english_familiar.fit.size() + chinese_familiar.fit.size();
+  if (learned == 0) {
     return base::fail(base::ErrorCode::bad_input, "no question to learn from",
                       "the topic's name has to stand in the question");
   }
-  const qa::RankerFit common = qa::fit_ranker(all, qa::lexical_weights(), arguments.strength);
-  const Fitted en = fitted(english, common.weights, arguments.strength),
-               zh = fitted(chinese, common.weights, arguments.strength);
 
-  base::Json out = {{"task", "ranker"}, {"train", all.size()}};
-  std::vector<std::vector<std::string>> rows = {{"questions", grouped(all.size())}};
+  base::Json out = {{"task", "ranker"}, {"train", learned}};
+  std::vector<std::vector<std::string>> rows = {{"questions", grouped(learned)}};
   std::string figures =
       "\n## Quality\n\nOf the questions held out, which also fitted scale, shift and rival; the best reading "
       "is\n"
       "right:\n\n| questions | | by words alone | with this model |\n| --- | ---: | --- | --- |\n";
-  for (const auto& [key, name, fit] : {std::tuple{"en", "English", &en}, std::tuple{"zh", "Chinese", &zh}}) {
+  for (const auto& [key, name, fit] : {std::tuple{"en", "English", &en}, std::tuple{"zh", "Chinese", &zh},
+                                       std::tuple{"en_familiar", "English, familiar", &en_familiar},
+                                       std::tuple{"zh_familiar", "Chinese, familiar", &zh_familiar}}) {
     if (fit->after.examples == 0) continue;
     out[std::string("held_out_") + key] = fit->after.examples;
     out[std::string("words_right_") + key] = base::json_number(fit->before.right, 4);
@@ -153,14 +164,15 @@ base::Result<int> run_train(const RankerArguments& arguments, const Globals& glo
     figures += std::string("| ") + name + " | " + grouped(fit->after.examples) + " | " +
                decimal(fit->before.right, 4) + " | " + decimal(fit->after.right, 4) + " |\n";
   }
-  const qa::Ranker ranker(en.weights, zh.weights);
-  std::string card = filled(kCard, {{"name", file_name(arguments.out)},
-                                    {"options", command},
-                                    {"hidden_facts", decimal(arguments.hidden_facts * 100, 0) + " %"},
-                                    {"hidden_entities", decimal(arguments.hidden_entities * 100, 0) + " %"},
-                                    {"data", data},
-                                    {"figures", figures},
-                                    {"weights", weight_rows(en.weights, zh.weights)}});
+  const qa::Ranker ranker({en.weights, en_familiar.weights}, {zh.weights, zh_familiar.weights});
+  std::string card = filled(
+      kCard, {{"name", file_name(arguments.out)},
+              {"options", command},
+              {"hidden_facts", decimal(arguments.hidden_facts * 100, 0) + " %"},
+              {"hidden_entities", decimal(arguments.hidden_entities * 100, 0) + " %"},
+              {"data", data},
+              {"figures", figures},
+              {"weights", weight_rows({en.weights, zh.weights, en_familiar.weights, zh_familiar.weights})}});
   if (!arguments.sources.empty()) {
     ASKBASE_ASSIGN(const std::string given, base::read_file(arguments.sources));
     card += given;
@@ -189,6 +201,10 @@ void add_train_ranker(const Command& train) {
   command.option("--questions", "N", arguments->questions, "At most so many of each file; 4000", 1, 10000000);
   command.option("--strength", "X", arguments->strength,
                  "How strongly weights are held to those that words alone have; 0.002", 0, 1000);
+  command.option(
+      "--familiar-strength", "X", arguments->familiar_strength,
+      "The same for KBs whose predicates the matcher learned, towards the weights for others; 0.002", 0,
+      1000);
   command.option("--hidden-facts", "SHARE", arguments->hidden_facts,
                  "Of the questions, whose fact is taken away; 0.1", 0, 0.5);
   command.option("--hidden-entities", "SHARE", arguments->hidden_entities,

@@ -44,6 +44,7 @@ base::Result<FoundReading> found(const Context& context, const Reading& reading)
 
 base::Result<Findings> make_findings(const Context& context, const std::vector<Reading>& readings) {
   Findings out;
+  out.familiar = context.codes != nullptr && context.codes->familiar;
   for (const Mention& mention : context.links.mentions) {
     FoundMention entry{.text = mention.text,
                        .begin = mention.begin,

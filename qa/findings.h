@@ -49,6 +49,7 @@ struct FoundReading {
 struct Findings {
   std::vector<FoundMention> mentions;  // longest first
   std::vector<FoundReading> readings;  // best first, all of them
+  bool familiar = false;               // RelationCodes::familiar, of the question's language
 };
 
 // readings: judged, best first. Errors: corrupt, io.

@@ -13,6 +13,8 @@ namespace {
 
 constexpr std::size_t weight_count = feature_count + 1;  // the last one is the bias
 constexpr int most_steps = 200;
+// Where right and wrong are apart no scale is too large, and another KB would suffer for it.
+constexpr double most_scale = 3;
 
 using Vector = Eigen::Matrix<double, static_cast<int>(weight_count), 1>;
 using Square = Eigen::Matrix<double, static_cast<int>(weight_count), static_cast<int>(weight_count)>;
@@ -213,7 +215,7 @@ void calibrate(RankWeights& weights, std::span<const RankExample> examples) {
       RankWeights next = best;
       double& value = which / 2 == 0 ? next.scale : which / 2 == 1 ? next.shift : next.rival;
       value += which % 2 == 0 ? reach : -reach;
-      next.scale = std::max(next.scale, 0.01);
+      next.scale = std::clamp(next.scale, 0.01, most_scale);
       next.rival = std::clamp(next.rival, 0.0, 1.0);
       const double tried = mean_log_loss(next, decisions);
       if (tried < loss - 1e-9) {
