@@ -25,7 +25,8 @@ bool is_inverse(const Reading& reading) {
 }
 
 void set_match(Reading& reading) {
-  if (!reading.predicate || !reading.match.learned) return;
+  // Those of chains are set where they are found.
+  if (!reading.predicate || !reading.match.learned || reading.shape == Shape::chain) return;
   const std::size_t way = is_inverse(reading) ? 1 : 0;
   feature(reading, Feature::matched) = of_log_share(reading.match.log_share[way]);
   feature(reading, Feature::fits) = reading.match.logit[way] / logit_scale;
@@ -52,6 +53,7 @@ void set_memory(const Context& context, std::vector<Reading>& readings) {
   std::vector<std::pair<Reading*, std::size_t>> slot_of;
   for (Reading& reading : readings) {
     if (!reading.predicate || reading.mention == nullptr || reading.missing()) continue;
+    if (reading.shape == Shape::chain) continue;  // it remembers single facts
     const std::size_t path = path_of(*reading.predicate, is_inverse(reading));
     const auto [at, added] = places.try_emplace({reading.mention, reading.entity.bits, path}, slots.size());
     if (added) {
