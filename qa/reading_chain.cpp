@@ -17,6 +17,8 @@ namespace {
 
 constexpr std::size_t max_mentions = 3, max_candidates = 2;  // of which paths are looked for
 constexpr std::size_t max_chains = 3;                        // readings of one candidate
+constexpr std::size_t max_ways = 2;                          // of saying a path
+constexpr float sure_share = -0.105F;                        // log of 0.9
 constexpr std::size_t max_followed = 4096;                   // facts of a step
 constexpr std::size_t max_said = 64;                         // relations that words may name
 constexpr float said_cover = 0.5F;     // of a relation's text: it is said
@@ -96,13 +98,18 @@ base::Status ReadingBuilder::build_chains() {
   const LanguageModels* models = context_.models;
   const bool able = models != nullptr && models->matcher && context_.codes != nullptr &&
                     context_.codes->paths.size() > 0 && context_.codes->paths.size() == 2 * context_.codes->steps.size();
-  if (!able || context_.frame.boolean) return {};
+  if (!able) return {};
+  // "Is X's mother a man or a woman?" asks for a value; who did not learn such questions takes it for a check.
+  if (context_.frame.boolean && models->matcher->steps() == 1) return {};
   const bool strong = std::any_of(context_.links.mentions.begin(), context_.links.mentions.end(),
                                   [](const Mention& mention) { return !mention.weak && !mention.candidates.empty(); });
   std::size_t mentions = 0;
+  Mask taken(context_.question.units.size(), 0);  // by longer names
   for (const Mention& mention : context_.links.mentions) {
     if (mention.candidates.empty() || (strong && mention.weak)) continue;
+    if (touches(taken, mention.first, mention.last)) continue;
     if (++mentions > max_mentions) break;
+    for (std::size_t i = mention.first; i < mention.last; ++i) taken[i] = 1;
     for (std::size_t c = 0; c < std::min(max_candidates, mention.candidates.size()); ++c) {
       if (context_.deadline.passed()) return {};
       const Candidate& candidate = mention.candidates[c];
@@ -190,7 +197,7 @@ base::Status ReadingBuilder::build_learned_chains(const Mention& mention, const 
         steps.push_back(codes.steps[step.predicate]);
         steps.back().inverse = step.inverse;
       }
-      paths.push_back({.texts = path_texts(steps)});
+      paths.push_back({.texts = path_texts(steps, max_ways)});
       places.push_back(i);
     }
     if (!paths.empty()) {
@@ -225,6 +232,12 @@ base::Status ReadingBuilder::build_learned_chains(const Mention& mention, const 
     if (reading.answers.empty()) continue;
     feature(reading, Feature::fits) = chain.score / logit_scale;
     feature(reading, Feature::matched) = std::max(-1.0F, 1 + (chain.score - log_all) / log_scale);
+    // "Why did X's wife die?" is no question for reasons where the matcher has learned to answer it.
+    if (chain.score - log_all > sure_share) {
+      for (const CueHit& hit : context_.frame.blockers)
+        std::fill(reading.match.explained.begin() + static_cast<std::ptrdiff_t>(hit.first),
+                  reading.match.explained.begin() + static_cast<std::ptrdiff_t>(hit.last), 1.0F);
+    }
     readings_.push_back(std::move(reading));
     ++made;
   }
