@@ -92,6 +92,18 @@ bool each_said(const std::vector<const RelationMatch*>& steps) {
   return true;
 }
 
+// "Directed by" and "borders" are said of both ends, "father" only of the child's: "the birthplace of the
+// father of X" never asks for that of X's children, whatever is known of the father.
+bool may_go_back(const Predicate& predicate, const RelationMatch& said) {
+  if (said.text >= predicate.texts.size()) return false;
+  const std::vector<TextWord>& words = predicate.texts[said.text].words;
+  if (words.empty() || words.front().han) return false;
+  static constexpr std::string_view prepositions[] = {"by", "in", "of", "from", "to", "at", "with", "for", "on"};
+  const bool open_end = words.size() > 1 && std::find(std::begin(prepositions), std::end(prepositions),
+                                                      words.back().key) != std::end(prepositions);
+  return open_end || (words.size() <= 2 && Words::instance().is_relation_verb(words.front().form));
+}
+
 }  // namespace
 
 base::Status ReadingBuilder::build_chains() {
@@ -262,7 +274,9 @@ base::Status ReadingBuilder::build_spoken_chains(const Mention& mention, const C
     std::vector<const RelationMatch*> out;
     for (const ChainStep& step : chain) {
       const auto found = said.find(step.predicate);
-      if (found == said.end()) return std::vector<const RelationMatch*>();
+      const bool fits = found != said.end() &&
+                        (!step.inverse || may_go_back(context_.lexicon.predicates()[step.predicate], *found->second));
+      if (!fits) return std::vector<const RelationMatch*>();
       out.push_back(found->second);
     }
     return out;
@@ -302,15 +316,15 @@ base::Status ReadingBuilder::build_spoken_chains(const Mention& mention, const C
     if (steps.empty()) continue;
     ASKBASE_ASSIGN(Reading reading, chain_reading(mention, candidate, chain.chain, steps));
     if (reading.answers.empty()) continue;
-    // As sure as the step that is least so.
-    float logit = std::numeric_limits<float>::max(), share = 0;
+    // The relations of a path share what the matcher, which takes them for rivals, gives to one.
+    float logit = 0, share = 0;
     for (std::size_t s = 0; s < steps.size(); ++s) {
       const std::size_t way = chain.chain[s].inverse ? 1 : 0;
-      logit = std::min(logit, steps[s]->logit[way]);
-      share = std::min(share, steps[s]->log_share[way]);
+      logit += steps[s]->logit[way] / static_cast<float>(steps.size());
+      share += std::exp(steps[s]->log_share[way]);
     }
     feature(reading, Feature::fits) = logit / logit_scale;
-    feature(reading, Feature::matched) = std::max(-1.0F, 1 + share / log_scale);
+    feature(reading, Feature::matched) = std::clamp(1 + std::log(share) / log_scale, -1.0F, 1.0F);
     readings_.push_back(std::move(reading));
     ++made;
   }

@@ -53,8 +53,10 @@ void set_memory(const Context& context, std::vector<Reading>& readings) {
   std::vector<std::pair<Reading*, std::size_t>> slot_of;
   for (Reading& reading : readings) {
     if (!reading.predicate || reading.mention == nullptr || reading.missing()) continue;
-    if (reading.shape == Shape::chain) continue;  // it remembers single facts
-    const std::size_t path = path_of(*reading.predicate, is_inverse(reading));
+    // It remembers single facts: of a chain the one that it begins with.
+    const std::size_t path = reading.chain.empty()
+                                 ? path_of(*reading.predicate, is_inverse(reading))
+                                 : path_of(reading.chain[0].predicate, reading.chain[0].inverse);
     const auto [at, added] = places.try_emplace({reading.mention, reading.entity.bits, path}, slots.size());
     if (added) {
       if (slots.size() >= max_slots) {
