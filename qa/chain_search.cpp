@@ -9,7 +9,7 @@
 namespace askbase::qa {
 namespace {
 
-constexpr std::size_t least_facts = 64;  // read of each entity, however many there are
+constexpr std::size_t least_facts = 24;  // read of each entity, however many there are
 
 bool can_go_on(kb::TermId id) {
   return kb::id_type(id) == kb::IdType::iri || kb::id_type(id) == kb::IdType::blank;

@@ -29,8 +29,8 @@ struct ChainLimits {
   std::size_t steps = 3;
   std::size_t beam = 8;       // paths that are made longer at each step
   std::size_t paths = 96;     // paths that are scored at each step
-  std::size_t entities = 64;  // of those that a path reaches, how many are looked at
-  std::size_t facts = 4096;   // read of these together, in each direction
+  std::size_t entities = 32;  // of those that a path reaches, how many are looked at
+  std::size_t facts = 1024;   // read of these together, in each direction
   std::size_t likely = 32;    // relations asked for by name where an entity has more facts than are read
 };
 

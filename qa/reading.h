@@ -118,7 +118,8 @@ class ReadingBuilder {
   base::Status build_class_readings();
   // Readings of several steps, where a matcher is there; see reading_chain.cpp.
   base::Status build_chains();
-  base::Status build_learned_chains(const Mention& mention, const Candidate& candidate);
+  base::Status build_learned_chains(const Mention& mention, const Candidate& candidate,
+                                    std::size_t most_paths);
   base::Status build_spoken_chains(const Mention& mention, const Candidate& candidate);
   base::Result<Reading> chain_reading(const Mention& mention, const Candidate& candidate, const Chain& chain,
                                       const std::vector<const RelationMatch*>& said);

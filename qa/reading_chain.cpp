@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t max_mentions = 3, max_candidates = 2;  // of which paths are looked for
 constexpr std::size_t max_chains = 3;                        // readings of one candidate
+constexpr std::size_t most_encoded = 96;                     // paths of a step, of all candidates
 constexpr std::size_t max_ways = 2;                          // of saying a path
 constexpr float sure_share = -0.105F;                        // log of 0.9
 constexpr std::size_t max_followed = 4096;                   // facts of a step
@@ -115,6 +116,7 @@ base::Status ReadingBuilder::build_chains() {
   if (context_.frame.boolean && models->matcher->steps() == 1) return {};
   const bool strong = std::any_of(context_.links.mentions.begin(), context_.links.mentions.end(),
                                   [](const Mention& mention) { return !mention.weak && !mention.candidates.empty(); });
+  std::vector<std::pair<const Mention*, const Candidate*>> starts;
   std::size_t mentions = 0;
   Mask taken(context_.question.units.size(), 0);  // by longer names
   for (const Mention& mention : context_.links.mentions) {
@@ -122,14 +124,15 @@ base::Status ReadingBuilder::build_chains() {
     if (touches(taken, mention.first, mention.last)) continue;
     if (++mentions > max_mentions) break;
     for (std::size_t i = mention.first; i < mention.last; ++i) taken[i] = 1;
-    for (std::size_t c = 0; c < std::min(max_candidates, mention.candidates.size()); ++c) {
-      if (context_.deadline.passed()) return {};
-      const Candidate& candidate = mention.candidates[c];
-      if (models->matcher->steps() > 1) {
-        ASKBASE_TRY(build_learned_chains(mention, candidate));
-      } else {
-        ASKBASE_TRY(build_spoken_chains(mention, candidate));
-      }
+    for (std::size_t c = 0; c < std::min(max_candidates, mention.candidates.size()); ++c)
+      starts.emplace_back(&mention, &mention.candidates[c]);
+  }
+  for (const auto& [mention, candidate] : starts) {
+    if (context_.deadline.passed()) return {};
+    if (models->matcher->steps() > 1) {
+      ASKBASE_TRY(build_learned_chains(*mention, *candidate, most_encoded / starts.size()));
+    } else {
+      ASKBASE_TRY(build_spoken_chains(*mention, *candidate));
     }
   }
   return {};
@@ -185,7 +188,8 @@ void ReadingBuilder::apply_class_to_chain(Reading& reading) const {
   }
 }
 
-base::Status ReadingBuilder::build_learned_chains(const Mention& mention, const Candidate& candidate) {
+base::Status ReadingBuilder::build_learned_chains(const Mention& mention, const Candidate& candidate,
+                                                  std::size_t most_paths) {
   const PathMatcher& matcher = *context_.models->matcher;
   const RelationCodes& codes = *context_.codes;
   const Mask names = mask_of(mention);
@@ -220,7 +224,9 @@ base::Status ReadingBuilder::build_learned_chains(const Mention& mention, const 
     }
     all.insert(all.end(), scores.begin(), scores.end());
   };
-  const ChainLimits limits{.steps = std::min(matcher.steps(), ChainLimits{}.steps)};
+  ChainLimits limits;
+  limits.steps = std::min(limits.steps, matcher.steps());
+  limits.paths = std::min(limits.paths, most_paths);
   ASKBASE_ASSIGN(const std::vector<FoundChain> found,
                  search_chains(context_.view, context_.lexicon, candidate.entity, alone, limits, scorer,
                                context_.deadline));
