@@ -1,8 +1,10 @@
 // askbase eval paths --data FILE...
 #include <algorithm>
 #include <chrono>
+#include <iterator>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -15,6 +17,7 @@
 #include "cli/figures.h"
 #include "cli/models.h"
 #include "cli/output.h"
+#include "cli/path_baseline.h"
 #include "cli/path_data.h"
 #include "datasets/metrics.h"
 #include "qa/engine.h"
@@ -27,16 +30,17 @@ using datasets::Figure;
 using datasets::KbQuestion;
 
 struct PathArguments {
-  std::vector<std::string> data;
+  std::vector<std::string> data, train;
   std::string split = "test", out;
   std::size_t split_seed = 1, hops = 0, limit = 0;
   int timeout_ms = 5000;
-  bool json = false;
+  bool json = false, no_baseline = false;
 };
 
 struct Verdict {
   bool answered = false, hit = false, exact = false;  // of the answer given
   bool topic = false, path = false;                   // of the best reading that has an answer
+  std::optional<bool> baseline;                       // whether its first answer is right
   double f1 = 0, milliseconds = 0;
   std::string first;
   std::vector<datasets::PathStep> steps;
@@ -62,13 +66,15 @@ void judge_reading(const qa::Findings& findings, const KbQuestion& question, Ver
       [](const qa::FoundReading& reading) { return !reading.path.empty() && reading.answers_total > 0; });
   if (best == findings.readings.end()) return;
   for (const qa::FoundStep& step : best->path) verdict.steps.push_back({step.predicate, step.inverse});
-  verdict.topic = std::find(question.topics.begin(), question.topics.end(), best->subject) != question.topics.end();
+  verdict.topic =
+      std::find(question.topics.begin(), question.topics.end(), best->subject) != question.topics.end();
   verdict.path = verdict.topic && verdict.steps == question.path;
 }
 
 std::string line_of(const KbQuestion& question, const Verdict& verdict) {
   base::Json path = base::Json::array();
-  for (const datasets::PathStep& step : verdict.steps) path.push_back((step.inverse ? "^" : "") + step.relation);
+  for (const datasets::PathStep& step : verdict.steps)
+    path.push_back((step.inverse ? "^" : "") + step.relation);
   return base::dump_json({{"id", question.id},
                           {"question", question.question},
                           {"first", verdict.first},
@@ -85,22 +91,38 @@ std::vector<std::pair<std::string, Figure>> figures_of(const std::vector<const V
     for (const Verdict* verdict : verdicts) values.push_back(static_cast<double>(get(*verdict)));
     return datasets::mean_figure(values);
   };
-  return {{"hits_at_1", mean([](const Verdict& v) { return v.hit; })},
-          {"answers_exact", mean([](const Verdict& v) { return v.exact; })},
-          {"f1", mean([](const Verdict& v) { return v.f1; })},
-          {"path", mean([](const Verdict& v) { return v.path; })},
-          {"topic", mean([](const Verdict& v) { return v.topic; })},
-          {"answered", mean([](const Verdict& v) { return v.answered; })}};
+  std::vector<std::pair<std::string, Figure>> out;
+  out = {{"hits_at_1", mean([](const Verdict& v) { return v.hit; })},
+         {"answers_exact", mean([](const Verdict& v) { return v.exact; })},
+         {"f1", mean([](const Verdict& v) { return v.f1; })},
+         {"path", mean([](const Verdict& v) { return v.path; })},
+         {"topic", mean([](const Verdict& v) { return v.topic; })},
+         {"answered", mean([](const Verdict& v) { return v.answered; })}};
+  if (verdicts.front()->baseline) {
+    out.emplace_back("baseline_hits_at_1", mean([](const Verdict& v) { return v.baseline.value_or(false); }));
+  }
+  return out;
 }
 
 base::Result<int> run_paths(const PathArguments& arguments, const Globals& globals) {
   ASKBASE_ASSIGN(const std::vector<KbQuestion> all,
                  datasets::read_kb_questions({arguments.data.begin(), arguments.data.end()}));
-  std::vector<KbQuestion> questions;
+  std::vector<KbQuestion> more;
+  if (!arguments.train.empty()) {
+    ASKBASE_ASSIGN(more, datasets::read_kb_questions({arguments.train.begin(), arguments.train.end()}));
+  }
+  std::vector<KbQuestion> questions, train;
+  const auto usable = [](const KbQuestion& question) {
+    return !question.topics.empty() && !question.path.empty() && !question.answers.empty();
+  };
+  std::copy_if(more.begin(), more.end(), std::back_inserter(train), [&](const KbQuestion& question) {
+    return usable(question) && part_of(question, arguments.split_seed) == "train";
+  });
   for (const KbQuestion& question : all) {
-    const bool usable = !question.topics.empty() && !question.path.empty() && !question.answers.empty();
-    if (usable && part_of(question, arguments.split_seed) == arguments.split &&
-        (arguments.hops == 0 || question.path.size() == arguments.hops) &&
+    if (!usable(question)) continue;
+    const std::string_view part = part_of(question, arguments.split_seed);
+    if (part == "train") train.push_back(question);
+    if (part == arguments.split && (arguments.hops == 0 || question.path.size() == arguments.hops) &&
         (arguments.limit == 0 || questions.size() < arguments.limit))
       questions.push_back(question);
   }
@@ -112,6 +134,10 @@ base::Result<int> run_paths(const PathArguments& arguments, const Globals& globa
   ASKBASE_ASSIGN(const auto store, open_kb(globals, kb::OpenMode::read_only));
   ASKBASE_ASSIGN(const qa::EngineOptions options, engine_options(globals));
   ASKBASE_ASSIGN(const auto engine, qa::Engine::open(*store, options));
+  std::unique_ptr<PathBaseline> baseline;
+  if (!train.empty() && !arguments.no_baseline) {
+    ASKBASE_ASSIGN(baseline, PathBaseline::make(engine->view(), train));
+  }
   base::watch_interrupts();
   std::vector<Verdict> verdicts(questions.size());
   const auto ask_one = [&](std::size_t i) -> base::Status {
@@ -128,6 +154,11 @@ base::Result<int> run_paths(const PathArguments& arguments, const Globals& globa
     judge_answer(response, questions[i], verdicts[i]);
     if (response.findings) judge_reading(*response.findings, questions[i], verdicts[i]);
     verdicts[i].milliseconds = taken.count();
+    if (baseline) {
+      ASKBASE_ASSIGN(const auto first, baseline->first_answer(questions[i].question));
+      const auto& gold = questions[i].answers;
+      verdicts[i].baseline = first && std::find(gold.begin(), gold.end(), *first) != gold.end();
+    }
     return {};
   };
   ASKBASE_TRY(for_each_question(questions.size(), globals, ask_one));
@@ -176,11 +207,11 @@ base::Result<int> run_paths(const PathArguments& arguments, const Globals& globa
 
 void add_eval_paths(const Command& eval) {
   auto arguments = std::make_shared<PathArguments>();
-  const Command command =
-      eval.add("paths", "Questions whose answer lies one to three facts away",
-               "  askbase --kb pq-kb --models pq-models eval paths --data pq/questions.jsonl\n"
-               "The questions and the knowledge base come from askbase datasets prepare, the models from askbase\n"
-               "train matcher --path-data. docs/evaluation.md explains the figures.");
+  const Command command = eval.add(
+      "paths", "Questions whose answer lies one to three facts away",
+      "  askbase --kb pq-kb --models pq-models eval paths --data pq/questions.jsonl\n"
+      "The questions and the knowledge base come from askbase datasets prepare, the models from askbase\n"
+      "train matcher --path-data. docs/evaluation.md explains the figures.");
   command.several("--data", "FILE", arguments->data,
                   "Questions as JSON lines with \"topic\", \"path\" and \"answers\", also .gz and .zst");
   command.require("--data");
@@ -194,6 +225,9 @@ void add_eval_paths(const Command& eval) {
                  "Give up on a question after N milliseconds; 5000", 1, 3600000);
   command.option("--out", "FILE", arguments->out,
                  "Write every question with its first answer and path, as JSON lines");
+  command.several("--train", "FILE", arguments->train,
+                  "More questions whose part train the baseline learns from, beside that of --data");
+  command.flag("--no-baseline", arguments->no_baseline, "Leave the baseline out");
   command.flag("--json", arguments->json, "One JSON object");
   command.on_run([arguments](const Globals& globals) { return run_paths(*arguments, globals); });
 }

@@ -113,9 +113,8 @@ class PathReader {
   std::vector<Chain> rivals_of(const Chain& gold, std::vector<Chain> real) {
     std::erase(real, gold);
     random_.shuffle(real);
-    std::stable_sort(real.begin(), real.end(), [&](const Chain& a, const Chain& b) {
-      return distance(a, gold) < distance(b, gold);
-    });
+    std::stable_sort(real.begin(), real.end(),
+                     [&](const Chain& a, const Chain& b) { return distance(a, gold) < distance(b, gold); });
     if (real.size() > most_rivals) {
       // Beyond the nearest ones any others, evenly.
       std::vector<Chain> rest(real.begin() + nearest_rivals, real.end());
@@ -192,7 +191,8 @@ base::Result<PathDataCounts> add_path_data(const MemorySource& source, const Pat
   PathReader reader(*view, *lexicon, options, data);
   PathDataCounts counts;
   const auto group = static_cast<std::uint32_t>(data.groups.size());
-  if (!valid.empty()) data.groups.emplace_back(source.questions.parent_path().filename().string() + "_accuracy");
+  if (!valid.empty())
+    data.groups.emplace_back(source.questions.parent_path().filename().string() + "_accuracy");
   for (auto* part : {&train, &valid}) {
     for (const datasets::KbQuestion* question : *part) {
       if (base::interrupted()) return base::fail(base::ErrorCode::cancelled, "interrupted");
@@ -212,9 +212,10 @@ base::Result<PathDataCounts> add_path_data(const MemorySource& source, const Pat
     }
   }
   if (counts.train == 0) {
-    return base::fail(base::ErrorCode::bad_input,
-                      source.questions.string() + ": no question with a path of " + source.kb.string() + " to learn from",
-                      "datasets prepare makes questions and facts that fit");
+    return base::fail(
+        base::ErrorCode::bad_input,
+        source.questions.string() + ": no question with a path of " + source.kb.string() + " to learn from",
+        "datasets prepare makes questions and facts that fit");
   }
   return counts;
 }

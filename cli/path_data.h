@@ -14,8 +14,9 @@
 namespace askbase::cli {
 
 // Which part of the data a question belongs to: the split that it states where that is train, valid or test.
-// Others (none, dev) are divided 8:1:1 by seed and id: the first eight hex digits of the SHA-256 of "seed:id",
-// modulo 10, are 0 for test, 1 for valid, and train otherwise. A question's part depends on nothing else.
+// Others (none, dev) are divided 8:1:1 by seed and id: the first eight hex digits of the SHA-256 of
+// "seed:id", modulo 10, are 0 for test, 1 for valid, and train otherwise. A question's part depends on
+// nothing else.
 std::string_view part_of(const datasets::KbQuestion& question, std::uint64_t seed);
 
 struct PathDataOptions {
@@ -30,11 +31,11 @@ struct PathDataCounts {
   std::size_t left_out = 0;  // whose topic stands nowhere in the question, or whose path the KB has not
 };
 
-// Adds the parts train and valid to the examples of `data`, each with rivals: the other paths of its topic, of
-// as many steps as the longest path of the questions or of fewer (so that stopping early or late is learned),
-// those nearest to its own path before others; and its path with one step exchanged for another relation.
-// Relations are said as the pipeline says them (qa::relation_step). Errors: those of the store and of reading
-// questions; bad_input without a training question.
+// Adds the parts train and valid to the examples of `data`, each with rivals: the other paths of its topic,
+// of as many steps as the longest path of the questions or of fewer (so that stopping early or late is
+// learned), those nearest to its own path before others; and its path with one step exchanged for another
+// relation. Relations are said as the pipeline says them (qa::relation_step). Errors: those of the store and
+// of reading questions; bad_input without a training question.
 base::Result<PathDataCounts> add_path_data(const MemorySource& source, const PathDataOptions& options,
                                            qa::MatchData& data);
 

@@ -26,7 +26,8 @@ struct TrainArguments {
   qa::PathMatcherTraining training;
   std::size_t seed = 1, epochs = 8, patience = 0, hidden = 100, dimensions = 64, buckets = 16384,
               words = 15000, batch = 96, hard = 4, compete = 96, pool_times = 3, valid_every = 10,
-              valid_limit = 3000, evaluate_every = 0, hold_out = 0, split_seed = 1, mention_tail = 0, aspects = 0;
+              valid_limit = 3000, evaluate_every = 0, hold_out = 0, split_seed = 1, mention_tail = 0,
+              aspects = 0;
   bool among_all = false, no_alignment = false, resume = false, json = false;
 };
 
@@ -97,13 +98,12 @@ base::Result<qa::MatchData> read_data(const TrainArguments& arguments, MatcherDa
   ASKBASE_ASSIGN(qa::MatchData data, reader.finish(arguments.valid_limit, arguments.among_all));
   for (const std::string& text : arguments.path_data) {
     ASKBASE_ASSIGN(const MemorySource source, memory_source(text));
-    ASKBASE_ASSIGN(const PathDataCounts counts,
-                   add_path_data(source,
-                                 {.language = arguments.language,
-                                  .seed = arguments.seed,
-                                  .split_seed = arguments.split_seed,
-                                  .most_valid = arguments.valid_limit},
-                                 data));
+    ASKBASE_ASSIGN(const PathDataCounts counts, add_path_data(source,
+                                                              {.language = arguments.language,
+                                                               .seed = arguments.seed,
+                                                               .split_seed = arguments.split_seed,
+                                                               .most_valid = arguments.valid_limit},
+                                                              data));
     left_out += counts.left_out;
   }
   return data;
@@ -121,7 +121,8 @@ base::Status check(const TrainArguments& arguments) {
   }
   if (arguments.data.empty() && arguments.pools.empty() && arguments.path_data.empty()) {
     return refuse(
-        "nothing to learn from: give --data FILES, --pools RELATIONS QUESTIONS, --path-data KB:FILE, or several");
+        "nothing to learn from: give --data FILES, --pools RELATIONS QUESTIONS, --path-data KB:FILE, or "
+        "several");
   }
   return nn::check_model_place(arguments.out);
 }
@@ -228,12 +229,9 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
   ASKBASE_ASSIGN(std::string text, matcher_card(card));
   ASKBASE_TRY(qa::save_path_matcher(arguments.out, model, std::move(text)));
   ASKBASE_TRY(write_curves_page(arguments.report, arguments.curves, "matcher", arguments.seed));
-  base::Json out = {{"task", "matcher"},
-                    {"train", data.train.size()},
-                    {"valid", data.valid.size()},
-                    {"paths", data.paths.size()},
-                    {"left_out", left_out},
-                    {"without_mention", reader.without_mention()},
+  base::Json out = {{"task", "matcher"},          {"train", data.train.size()},
+                    {"valid", data.valid.size()}, {"paths", data.paths.size()},
+                    {"left_out", left_out},       {"without_mention", reader.without_mention()},
                     {"epochs", model.epochs}};
   std::vector<std::vector<std::string>> rows = {{"questions", grouped(data.train.size())},
                                                 {"without a mention", grouped(reader.without_mention())},
@@ -264,9 +262,10 @@ void add_train_matcher(const Command& train) {
   command.option("--lang", "LANG", a.language, "Language of the questions; en",
                  Command::one_of({"en", "zh"}));
   command.several("--data", "FILE", a.data, "Questions with topic and path, as JSON lines");
-  command.several("--path-data", "KB:FILE", a.path_data,
-                  "A knowledge base and prepared questions whose paths may have several steps; their parts train "
-                  "and valid");
+  command.several(
+      "--path-data", "KB:FILE", a.path_data,
+      "A knowledge base and prepared questions whose paths may have several steps; their parts train "
+      "and valid");
   command.option("--split-seed", "N", a.split_seed,
                  "Of --path-data, divides questions without the split train, valid or test 8:1:1; 1", 0,
                  1U << 31);

@@ -56,8 +56,9 @@ std::vector<ChainStep> most_likely(std::span<const float> alone, std::size_t mos
   std::vector<std::size_t> order(alone.size());
   std::iota(order.begin(), order.end(), 0);
   const std::size_t kept = std::min(most, order.size());
-  std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
-                    [&](std::size_t a, std::size_t b) { return std::pair(-alone[a], a) < std::pair(-alone[b], b); });
+  std::partial_sort(
+      order.begin(), order.begin() + static_cast<std::ptrdiff_t>(kept), order.end(),
+      [&](std::size_t a, std::size_t b) { return std::pair(-alone[a], a) < std::pair(-alone[b], b); });
   std::vector<ChainStep> out;
   for (std::size_t i = 0; i < kept; ++i) out.push_back({order[i] / 2, order[i] % 2 == 1});
   return out;
@@ -118,9 +119,8 @@ base::Result<std::vector<FoundChain>> search_chains(const kb::View& view, const 
     }
     if (deadline.passed()) break;
     if (longer.size() > limits.paths) {
-      std::stable_sort(longer.begin(), longer.end(), [&](const FoundChain& a, const FoundChain& b) {
-        return by_itself(a) > by_itself(b);
-      });
+      std::stable_sort(longer.begin(), longer.end(),
+                       [&](const FoundChain& a, const FoundChain& b) { return by_itself(a) > by_itself(b); });
       longer.resize(limits.paths);
     }
     std::vector<Chain> chains;

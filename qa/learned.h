@@ -34,8 +34,9 @@ struct LearnedModels {
 // The predicates of one KB state as the models of one language see them. Immutable, thread-safe. Path 2 p
 // is predicate p of the lexicon from subject to object, 2 p + 1 from object to subject.
 struct RelationCodes {
-  EncodedPaths paths;           // empty without a matcher
-  std::vector<RelationStep> steps;  // of each predicate, from subject to object: what longer paths are made of
+  EncodedPaths paths;  // empty without a matcher
+  std::vector<RelationStep>
+      steps;                    // of each predicate, from subject to object: what longer paths are made of
   std::vector<MemoryKey> keys;  // empty without a memory
   // The matcher learned most of the predicates as such, as of a part of Freebase or Wikidata: what it says
   // of this KB is worth more.

@@ -46,15 +46,15 @@ base::Result<PathMatcherConfig> parse_path_matcher_config(const std::string& tex
 
 std::string path_matcher_config_text(const PathMatcherConfig& config) {
   Json json = {{"language", config.language},
-                          {"dimensions", config.dimensions},
-                          {"hidden", config.hidden},
-                          {"buckets", config.buckets},
-                          {"attention", config.attention},
-                          {"alignment", config.alignment},
-                          {"mention_tail", config.mention_tail},
-                          {"aspects", config.aspects},
-                          {"word_dropout", config.word_dropout},
-                          {"state_dropout", config.state_dropout}};
+               {"dimensions", config.dimensions},
+               {"hidden", config.hidden},
+               {"buckets", config.buckets},
+               {"attention", config.attention},
+               {"alignment", config.alignment},
+               {"mention_tail", config.mention_tail},
+               {"aspects", config.aspects},
+               {"word_dropout", config.word_dropout},
+               {"state_dropout", config.state_dropout}};
   if (config.steps > 1) json["steps"] = config.steps;
   return base::dump_json(json);
 }

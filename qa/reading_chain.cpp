@@ -22,12 +22,12 @@ constexpr std::size_t max_ways = 2;                          // of saying a path
 constexpr float sure_share = -0.105F;                        // log of 0.9
 constexpr std::size_t max_followed = 4096;                   // facts of a step
 constexpr std::size_t max_said = 64;                         // relations that words may name
-constexpr float said_cover = 0.5F;     // of a relation's text: it is said
-constexpr float said_word = 0.5F;      // a unit explained so well belongs to the step
-constexpr float least_gain = 0.05F;    // of the question's words, explained by the path beyond single facts
-constexpr float path_margin = 1;       // logits by which a path may lie behind the best single relation
+constexpr float said_cover = 0.5F;                           // of a relation's text: it is said
+constexpr float said_word = 0.5F;                            // a unit explained so well belongs to the step
+constexpr float least_gain = 0.05F;  // of the question's words, explained by the path beyond single facts
+constexpr float path_margin = 1;     // logits by which a path may lie behind the best single relation
 constexpr float logit_scale = 10, log_scale = 6;  // of the features; see reading_learned.cpp
-constexpr float likely_share = 0.05F;  // of a predicate's sample in a class: the class fits
+constexpr float likely_share = 0.05F;             // of a predicate's sample in a class: the class fits
 
 float& feature(Reading& reading, Feature which) { return reading.features[static_cast<std::size_t>(which)]; }
 
@@ -99,7 +99,8 @@ bool may_go_back(const Predicate& predicate, const RelationMatch& said) {
   if (said.text >= predicate.texts.size()) return false;
   const std::vector<TextWord>& words = predicate.texts[said.text].words;
   if (words.empty() || words.front().han) return false;
-  static constexpr std::string_view prepositions[] = {"by", "in", "of", "from", "to", "at", "with", "for", "on"};
+  static constexpr std::string_view prepositions[] = {"by", "in",   "of",  "from", "to",
+                                                      "at", "with", "for", "on"};
   const bool open_end = words.size() > 1 && std::find(std::begin(prepositions), std::end(prepositions),
                                                       words.back().key) != std::end(prepositions);
   return open_end || (words.size() <= 2 && Words::instance().is_relation_verb(words.front().form));
@@ -110,12 +111,15 @@ bool may_go_back(const Predicate& predicate, const RelationMatch& said) {
 base::Status ReadingBuilder::build_chains() {
   const LanguageModels* models = context_.models;
   const bool able = models != nullptr && models->matcher && context_.codes != nullptr &&
-                    context_.codes->paths.size() > 0 && context_.codes->paths.size() == 2 * context_.codes->steps.size();
+                    context_.codes->paths.size() > 0 &&
+                    context_.codes->paths.size() == 2 * context_.codes->steps.size();
   if (!able) return {};
-  // "Is X's mother a man or a woman?" asks for a value; who did not learn such questions takes it for a check.
+  // "Is X's mother a man or a woman?" asks for a value; who did not learn such questions takes it for a
+  // check.
   if (context_.frame.boolean && models->matcher->steps() == 1) return {};
-  const bool strong = std::any_of(context_.links.mentions.begin(), context_.links.mentions.end(),
-                                  [](const Mention& mention) { return !mention.weak && !mention.candidates.empty(); });
+  const bool strong =
+      std::any_of(context_.links.mentions.begin(), context_.links.mentions.end(),
+                  [](const Mention& mention) { return !mention.weak && !mention.candidates.empty(); });
   std::vector<std::pair<const Mention*, const Candidate*>> starts;
   std::size_t mentions = 0;
   Mask taken(context_.question.units.size(), 0);  // by longer names
@@ -149,7 +153,8 @@ base::Result<Reading> ReadingBuilder::chain_reading(const Mention& mention, cons
   reading.match.text_cover = 1;
   reading.match.exact = true;
   for (const RelationMatch* match : said) {
-    reading.match.text_cover = std::min(reading.match.text_cover, match != nullptr ? match->text_cover : 0.0F);
+    reading.match.text_cover =
+        std::min(reading.match.text_cover, match != nullptr ? match->text_cover : 0.0F);
     reading.match.exact = reading.match.exact && match != nullptr && match->exact;
     for (std::size_t i = 0; match != nullptr && i < match->explained.size(); ++i) {
       reading.match.explained[i] = std::max(reading.match.explained[i], match->explained[i]);
@@ -280,8 +285,9 @@ base::Status ReadingBuilder::build_spoken_chains(const Mention& mention, const C
     std::vector<const RelationMatch*> out;
     for (const ChainStep& step : chain) {
       const auto found = said.find(step.predicate);
-      const bool fits = found != said.end() &&
-                        (!step.inverse || may_go_back(context_.lexicon.predicates()[step.predicate], *found->second));
+      const bool fits =
+          found != said.end() &&
+          (!step.inverse || may_go_back(context_.lexicon.predicates()[step.predicate], *found->second));
       if (!fits) return std::vector<const RelationMatch*>();
       out.push_back(found->second);
     }
@@ -312,8 +318,8 @@ base::Status ReadingBuilder::build_spoken_chains(const Mention& mention, const C
       alone[path_of(predicate, inverse)] = logit_of({predicate, inverse}, *match) / logit_scale;
   }
   ASKBASE_ASSIGN(const std::vector<FoundChain> found,
-                 search_chains(context_.view, context_.lexicon, candidate.entity, alone, ChainLimits{}, scorer,
-                               context_.deadline));
+                 search_chains(context_.view, context_.lexicon, candidate.entity, alone, ChainLimits{},
+                               scorer, context_.deadline));
   std::size_t made = 0;
   for (const FoundChain& chain : found) {
     if (made == max_chains || chain.score < best_single + least_gain) break;

@@ -312,7 +312,8 @@ base::Result<std::string> Wording::english(const Question& question, const Readi
     }
     case Shape::chain: {
       const std::string what = english_chain(reading.chain, subject);
-      if (reading.count) return what + ": " + group_digits(std::to_string(values.size())) + " (" + list + ").";
+      if (reading.count)
+        return what + ": " + group_digits(std::to_string(values.size())) + " (" + list + ").";
       // A clause stands apart: "what has X as its director: A and B".
       return what + (what.starts_with("the ") ? (several ? " are " : " is ") : ": ") + list + ".";
     }

@@ -32,7 +32,8 @@ class Graph {
     const kb::SourceId source = update->source({.id = 0, .name = "graph", .kind = "file"}, false).value();
     std::uint64_t row = 0;
     for (const Edge& edge : edges) {
-      REQUIRE(update->add(source, thing(edge.from), relation(edge.relation), thing(edge.to), ++row).has_value());
+      REQUIRE(
+          update->add(source, thing(edge.from), relation(edge.relation), thing(edge.to), ++row).has_value());
     }
     REQUIRE(update->commit().has_value());
     view_ = store_->view().value();
@@ -95,7 +96,8 @@ class ToldMatcher : public qa::PathMatcher {
     out.vectors = nn::Matrix<float>(static_cast<nn::Index>(paths.size()), 1);
     for (std::size_t i = 0; i < paths.size(); ++i) {
       out.first.push_back(static_cast<std::uint32_t>(i + 1));
-      out.vectors.row(static_cast<nn::Index>(i))[0] = paths[i].texts.empty() ? -9 : tell_(paths[i].texts[0].words);
+      out.vectors.row(static_cast<nn::Index>(i))[0] =
+          paths[i].texts.empty() ? -9 : tell_(paths[i].texts[0].words);
     }
     return out;
   }
@@ -116,8 +118,8 @@ class ToldMatcher : public qa::PathMatcher {
   Tell tell_;
 };
 
-std::unique_ptr<qa::Engine> engine_with(test::InventedKb& kb, std::size_t steps, const ToldMatcher::Tell& tell,
-                                        double fits) {
+std::unique_ptr<qa::Engine> engine_with(test::InventedKb& kb, std::size_t steps,
+                                        const ToldMatcher::Tell& tell, double fits) {
   qa::RankWeights weights = qa::lexical_weights();
   weights.of[static_cast<std::size_t>(qa::Feature::fits)] = fits;
   auto models = std::make_shared<qa::LearnedModels>();
@@ -156,8 +158,8 @@ TEST_CASE("chains: a wide beam finds every path of a graph, with its ends, as tr
     std::map<Chain, std::set<int>> all;
     every_chain(edges, graph, {start}, {}, 3, all);
     const ChainLimits wide{.steps = 3, .beam = 1000, .paths = 10000};
-    const auto found =
-        qa::search_chains(graph.view(), graph.lexicon(), graph.id(start), {}, wide, made_up_scores, in_time());
+    const auto found = qa::search_chains(graph.view(), graph.lexicon(), graph.id(start), {}, wide,
+                                         made_up_scores, in_time());
     REQUIRE(found);
     CHECK(found->size() == all.size());
     for (std::size_t i = 0; i < found->size(); ++i) {
@@ -169,8 +171,8 @@ TEST_CASE("chains: a wide beam finds every path of a graph, with its ends, as tr
       std::set<kb::TermId> ends;
       for (const int end : known->second) ends.insert(graph.id(end));
       CHECK(std::set<kb::TermId>(chain.ends.begin(), chain.ends.end()) == ends);
-      const auto followed = qa::follow_chain(graph.view(), graph.lexicon(), graph.id(start), chain.chain, 1000,
-                                             1000, in_time());
+      const auto followed = qa::follow_chain(graph.view(), graph.lexicon(), graph.id(start), chain.chain,
+                                             1000, 1000, in_time());
       REQUIRE(followed);
       CHECK(std::set<kb::TermId>(followed->answers.begin(), followed->answers.end()) == ends);
       CHECK(followed->answers.size() == ends.size());
@@ -190,7 +192,8 @@ TEST_CASE("chains: a narrow beam scores no more paths than it may, and keeps the
     scored.push_back(chains.size());
     for (std::size_t i = 0; i < chains.size(); ++i) {
       scores[i] = 0;
-      for (const qa::ChainStep& step : chains[i]) scores[i] += step.inverse ? 0.0F : 1.0F + 0.1F * static_cast<float>(step.predicate);
+      for (const qa::ChainStep& step : chains[i])
+        scores[i] += step.inverse ? 0.0F : 1.0F + 0.1F * static_cast<float>(step.predicate);
     }
   };
   std::vector<float> alone(graph.lexicon().predicates().size() * 2);
@@ -214,7 +217,8 @@ TEST_CASE("chains: a hub hides none of the relations that are likely, and its fa
   const qa::ChainStep rare{graph.predicate(1), true};
   std::vector<float> alone(6, 0.0F);
   alone[2 * rare.predicate + 1] = 1;
-  const auto found = qa::search_chains(graph.view(), graph.lexicon(), graph.id(1), alone, limits, made_up_scores, in_time());
+  const auto found =
+      qa::search_chains(graph.view(), graph.lexicon(), graph.id(1), alone, limits, made_up_scores, in_time());
   REQUIRE(found);
   const auto of = [&](const Chain& chain) {
     return std::find_if(found->begin(), found->end(), [&](const auto& one) { return one.chain == chain; });
@@ -236,12 +240,15 @@ TEST_CASE("chains: what leads back to the start comes last, and evidence is a wa
   // 5 and 1 both have 2; 1 leads back to itself.
   const Graph graph({{1, 0, 2}, {5, 0, 2}, {6, 0, 7}, {1, 0, 9}});
   const Chain back{{graph.predicate(0), false}, {graph.predicate(0), true}};
-  const auto followed = qa::follow_chain(graph.view(), graph.lexicon(), graph.id(1), back, 100, 20, in_time());
+  const auto followed =
+      qa::follow_chain(graph.view(), graph.lexicon(), graph.id(1), back, 100, 20, in_time());
   REQUIRE(followed);
   CHECK(followed->answers == std::vector<kb::TermId>{graph.id(5), graph.id(1)});
   REQUIRE(followed->facts.size() >= 2);
-  CHECK(followed->facts[0] == kb::Triple{graph.id(1), graph.lexicon().predicates()[back[0].predicate].id, graph.id(2)});
-  CHECK(followed->facts[1] == kb::Triple{graph.id(5), graph.lexicon().predicates()[back[0].predicate].id, graph.id(2)});
+  CHECK(followed->facts[0] ==
+        kb::Triple{graph.id(1), graph.lexicon().predicates()[back[0].predicate].id, graph.id(2)});
+  CHECK(followed->facts[1] ==
+        kb::Triple{graph.id(5), graph.lexicon().predicates()[back[0].predicate].id, graph.id(2)});
   CHECK(followed->fact_count == 5);
   // A path that goes no further than its first step.
   const Chain nowhere{{graph.predicate(0), false}, {graph.predicate(0), false}};
@@ -287,7 +294,8 @@ TEST_CASE("chains: questions about one fact are answered as without them") {
   const auto engine = engine_with(kb, 1, indifferent, 0);
   for (const std::string question :
        {"What is the capital of Avaria?", "Who founded Glimmer Works?", "Which countries border Avaria?",
-        "阿瓦里亚的首都是哪里？", "Is Tolvek the capital of Avaria?", "How many products does Haiwan Technology have?"}) {
+        "阿瓦里亚的首都是哪里？", "Is Tolvek the capital of Avaria?",
+        "How many products does Haiwan Technology have?"}) {
     CAPTURE(question);
     const qa::Response plain = kb.ask(question), learned = ask(*engine, question);
     REQUIRE(!plain.answers.empty());

@@ -96,6 +96,8 @@ class Paths(Case):
         test = self.json(*evaluate, "--out", out)
         self.assertGreaterEqual(test["hits_at_1"], 0.7)
         self.assertEqual(len(test["hits_at_1_ci"]), 2)
+        # It knows the names and the words, so it is right now and then.
+        self.assertGreater(test["baseline_hits_at_1"], 0.2)
         self.assertEqual(sum(part["questions"] for part in test["by_hops"].values()), test["questions"])
         with open(out, encoding="utf-8") as file:
             lines = [json.loads(line) for line in file]
@@ -110,7 +112,8 @@ class Paths(Case):
         self.json(*evaluate, "--split-seed", "7", "--out", out)
         with open(out, encoding="utf-8") as file:
             self.assertNotEqual({json.loads(line)["id"] for line in file}, {line["id"] for line in lines})
-        one = self.json(*evaluate, "--hops", "1")
+        one = self.json(*evaluate, "--hops", "1", "--no-baseline")
+        self.assertNotIn("baseline_hits_at_1", one)
         self.assertEqual(one["questions"], test["by_hops"]["1"]["questions"])
 
         # Words of no predicate, steps in both directions; the shorter question stops earlier.
