@@ -176,10 +176,15 @@ base::Result<PathDataCounts> add_path_data(const MemorySource& source, const Pat
   ASKBASE_ASSIGN(const auto lexicon, qa::Lexicon::build(*view));
   std::vector<const datasets::KbQuestion*> train, valid;
   std::size_t longest = 1;
+  PathDataCounts counts;
   for (const datasets::KbQuestion& question : questions) {
     if (question.lang != options.language || question.topics.empty() || question.path.empty()) continue;
     const std::string_view part = part_of(question, options.split_seed);
     if (part == "test") continue;
+    if (question.path.size() > qa::ChainLimits{}.steps) {
+      ++counts.left_out;
+      continue;
+    }
     (part == "train" ? train : valid).push_back(&question);
     longest = std::max(longest, question.path.size());
   }
@@ -189,7 +194,6 @@ base::Result<PathDataCounts> add_path_data(const MemorySource& source, const Pat
     valid.resize(options.most_valid);
   }
   PathReader reader(*view, *lexicon, options, data);
-  PathDataCounts counts;
   const auto group = static_cast<std::uint32_t>(data.groups.size());
   if (!valid.empty())
     data.groups.emplace_back(source.questions.parent_path().filename().string() + "_accuracy");

@@ -28,7 +28,9 @@ struct PathDataOptions {
 
 struct PathDataCounts {
   std::size_t train = 0, valid = 0;
-  std::size_t left_out = 0;  // whose topic stands nowhere in the question, or whose path the KB has not
+  // Whose topic stands nowhere in the question, whose path the KB has not, or is longer than what is
+  // searched.
+  std::size_t left_out = 0;
 };
 
 // Adds the parts train and valid to the examples of `data`, each with rivals: the other paths of its topic,

@@ -103,7 +103,7 @@ class KbPipeline : public Pipeline {
         view,       lexicon,  question,
         frame,      links,    classes,
         *relations, deadline, judge_ == Judge::memory ? memory_ : weights_for(question.language, codes),
-        models,     codes};
+        models,     codes,    judge_ == Judge::all};  // the memory knows single facts
     ReadingBuilder builder(context);
     ASKBASE_ASSIGN(std::vector<Reading> readings, builder.build());
     clock.lap("facts");

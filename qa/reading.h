@@ -79,6 +79,7 @@ struct Context {
   // Of the question's language; both null without learned parts.
   const LanguageModels* models = nullptr;
   const RelationCodes* codes = nullptr;
+  bool chains = true;  // paths of several relations are read, too
 };
 
 inline constexpr std::size_t max_evidence = 20;

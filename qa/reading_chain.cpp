@@ -113,7 +113,7 @@ base::Status ReadingBuilder::build_chains() {
   const bool able = models != nullptr && models->matcher && context_.codes != nullptr &&
                     context_.codes->paths.size() > 0 &&
                     context_.codes->paths.size() == 2 * context_.codes->steps.size();
-  if (!able) return {};
+  if (!able || !context_.chains) return {};
   // "Is X's mother a man or a woman?" asks for a value; who did not learn such questions takes it for a
   // check.
   if (context_.frame.boolean && models->matcher->steps() == 1) return {};

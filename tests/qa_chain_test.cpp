@@ -319,3 +319,17 @@ TEST_CASE("chains: a matcher that learned paths names one that no word says, wit
   CHECK(response.answers[0].sentence == "What has the headquarters of Glimmer Works as its capital: Avaria.");
   CHECK(response.answers[0].id == "urn:t:avaria");
 }
+
+TEST_CASE("chains: there are none without models") {
+  test::InventedKb kb;
+  const auto engine = engine_with(kb, 1, indifferent, 1);
+  qa::Request request;
+  request.question = "What is the date of birth of the spouse of Mira Solberg?";
+  request.findings = true;
+  const auto chains = [&](const qa::Response& response) {
+    return std::count_if(response.findings->readings.begin(), response.findings->readings.end(),
+                         [](const qa::FoundReading& reading) { return reading.shape == "chain"; });
+  };
+  CHECK(chains(engine->ask(request).value()) > 0);
+  CHECK(chains(kb.ask(request)) == 0);
+}
