@@ -150,6 +150,7 @@ base::Result<Followed> follow_chain(const kb::View& view, const Lexicon& lexicon
     bool leads_on = false;
   };
   std::vector<std::vector<Walked>> walked;
+  Followed out;
   std::vector<kb::TermId> ends{start};
   std::vector<std::size_t> order{0};  // in which the ends are followed
   for (const ChainStep& step : chain) {
@@ -159,7 +160,10 @@ base::Result<Followed> follow_chain(const kb::View& view, const Lexicon& lexicon
     std::size_t seen = 0;
     for (const std::size_t from : order) {
       if (!can_go_on(ends[from])) continue;
-      if (seen >= most || deadline.passed()) break;
+      if (seen >= most || deadline.passed()) {
+        out.cut = true;
+        break;
+      }
       ASKBASE_TRY(view.match(pattern_of(ends[from], lexicon.predicates()[step.predicate].id, step.inverse),
                              [&](const kb::Triple& fact) {
                                const kb::TermId end = step.inverse ? fact.subject : fact.object;
@@ -171,13 +175,13 @@ base::Result<Followed> follow_chain(const kb::View& view, const Lexicon& lexicon
                                return ++seen < most;
                              }));
     }
+    out.cut = out.cut || seen >= most;
     walked.push_back(std::move(facts));
     ends = std::move(next);
     order.resize(ends.size());
     std::iota(order.begin(), order.end(), 0);
     std::stable_partition(order.begin(), order.end(), [&](std::size_t i) { return ends[i] != start; });
   }
-  Followed out;
   for (const std::size_t i : order) out.answers.push_back(ends[i]);
 
   // What leads to an answer, from the last step back.

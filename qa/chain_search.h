@@ -67,6 +67,7 @@ struct Followed {
   // The facts of a walk to the first answer, in order, then those of walks to the next ones.
   std::vector<kb::Triple> facts;
   std::uint64_t fact_count = 0;  // on some walk to an answer
+  bool cut = false;              // there may be more answers
 };
 // Follows the path to its end. At each step at most `most` facts are read; `most_facts` of them are kept.
 base::Result<Followed> follow_chain(const kb::View& view, const Lexicon& lexicon, kb::TermId start,

@@ -20,7 +20,7 @@ constexpr std::size_t max_chains = 3;                        // readings of one 
 constexpr std::size_t most_encoded = 96;                     // paths of a step, of all candidates
 constexpr std::size_t max_ways = 2;                          // of saying a path
 constexpr float sure_share = -0.105F;                        // log of 0.9
-constexpr std::size_t max_followed = 4096;                   // facts of a step
+constexpr std::size_t max_followed = 1024;                   // facts of a step
 constexpr std::size_t max_said = 64;                         // relations that words may name
 constexpr float said_cover = 0.5F;                           // of a relation's text: it is said
 constexpr float said_word = 0.5F;                            // a unit explained so well belongs to the step
@@ -172,6 +172,8 @@ base::Result<Reading> ReadingBuilder::chain_reading(const Mention& mention, cons
       (kind != ValueKind::text || reading.answers.size() == 1)) {
     reading.count = false;
   }
+  // Not all of them: there is no number to say.
+  if (followed.cut && reading.count) reading.answers.clear();
   apply_class_to_chain(reading);
   return reading;
 }

@@ -221,13 +221,16 @@ std::string Wording::english_count(const Reading& reading, const std::vector<Val
          label + tail;
 }
 
-std::string Wording::english_chain(const Chain& chain, const std::string& subject) const {
+std::string Wording::english_chain(const Chain& chain, const std::string& subject, bool several) const {
   std::string text = subject;
-  for (const ChainStep& step : chain) {
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    const ChainStep& step = chain[i];
     const std::string label = predicate_label(step.predicate);
+    const bool many = several && i + 1 == chain.size();
     switch (form_of(label)) {
       case LabelForm::noun:
-        text = step.inverse ? "what has " + text + " as its " + label : "the " + label + " of " + text;
+        text = step.inverse ? "what has " + text + " as its " + label
+                            : "the " + (many ? english_plural(label) : label) + " of " + text;
         break;
       case LabelForm::verb:
         text = step.inverse ? "what " + label + " " + text : "what " + text + " " + label;
@@ -311,7 +314,7 @@ base::Result<std::string> Wording::english(const Question& question, const Readi
       return "Yes, " + subject + " is " + article(class_label(*reading.of_class)) + ".";
     }
     case Shape::chain: {
-      const std::string what = english_chain(reading.chain, subject);
+      const std::string what = english_chain(reading.chain, subject, several);
       if (reading.count)
         return what + ": " + group_digits(std::to_string(values.size())) + " (" + list + ").";
       // A clause stands apart: "what has X as its director: A and B".

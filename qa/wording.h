@@ -62,7 +62,7 @@ class Wording {
                             const std::string& subject);
   base::Result<std::string> class_of(kb::TermId entity);
   // What a path of relations leads to, of a name: "the capital of the country of Lyon", "里昂的国家的首都".
-  std::string english_chain(const Chain& chain, const std::string& subject) const;
+  std::string english_chain(const Chain& chain, const std::string& subject, bool several) const;
   std::string chinese_chain(const Chain& chain, const std::string& subject) const;
 
   const kb::View& view_;

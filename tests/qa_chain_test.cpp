@@ -233,6 +233,7 @@ TEST_CASE("chains: a hub hides none of the relations that are likely, and its fa
                                          {{graph.predicate(0), true}}, 500, 20, in_time());
   REQUIRE(followed);
   CHECK(followed->answers.size() == 500);
+  CHECK(followed->cut);
   CHECK(followed->facts.size() == 20);
 }
 
@@ -250,6 +251,7 @@ TEST_CASE("chains: what leads back to the start comes last, and evidence is a wa
   CHECK(followed->facts[1] ==
         kb::Triple{graph.id(5), graph.lexicon().predicates()[back[0].predicate].id, graph.id(2)});
   CHECK(followed->fact_count == 5);
+  CHECK_FALSE(followed->cut);
   // A path that goes no further than its first step.
   const Chain nowhere{{graph.predicate(0), false}, {graph.predicate(0), false}};
   const auto none = qa::follow_chain(graph.view(), graph.lexicon(), graph.id(1), nowhere, 100, 20, in_time());
@@ -287,6 +289,22 @@ TEST_CASE("chains: words that say each step lead to an answer, in both languages
     CHECK(best.path == std::vector<qa::FoundStep>{{"urn:t:p:spouse", false}, {"urn:t:p:birthDate", false}});
     CHECK(response.trace.find("\"path\"") != std::string::npos);
   }
+}
+
+TEST_CASE("chains: several answers are said as such") {
+  test::InventedKb kb;
+  const std::vector<std::string> wanted{"country", "<then>", "borders"},
+      counted{"headquarters", "<then>", "population"};
+  const auto tell = [&](const std::vector<std::string>& words) {
+    return words == wanted || words == counted ? 9.0F : -9.0F;
+  };
+  const auto engine = engine_with(kb, 2, tell, 12);
+  CHECK(ask(*engine, "Whom does Tolvek's homeland touch?").answers.at(0).sentence ==
+        "What the country of Tolvek borders: Norvenia and Estalia.");
+  // A recorded number is said, not counted.
+  const qa::Response people = ask(*engine, "How many souls live where Glimmer Works sits?");
+  REQUIRE(!people.answers.empty());
+  CHECK(people.answers[0].text == "610,000");
 }
 
 TEST_CASE("chains: questions about one fact are answered as without them") {
