@@ -12,6 +12,7 @@ void add_eval(const Command& askbase) {
   command.needs_subcommand();
   add_eval_kbqa(command);
   add_eval_mentions(command);
+  add_eval_paths(command);
   add_eval_question_type(command);
   add_eval_relation_detection(command);
   add_eval_retrieval(command);

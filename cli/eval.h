@@ -9,6 +9,7 @@ void add_eval_kbqa(const Command& eval);
 void add_eval_compare(const Command& eval);
 void add_eval_link_prediction(const Command& eval);
 void add_eval_mentions(const Command& eval);
+void add_eval_paths(const Command& eval);
 void add_eval_question_type(const Command& eval);
 void add_eval_relation_detection(const Command& eval);
 void add_eval_retrieval(const Command& eval);

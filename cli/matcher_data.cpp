@@ -331,6 +331,7 @@ base::Result<qa::MatchData> MatcherData::finish(std::size_t valid_limit, bool am
   for (const std::vector<PathStep>& steps : paths_) {
     qa::TrainingPath path;
     path.schema = schema_of(steps.front().relation);
+    path.steps = static_cast<std::uint32_t>(steps.size());
     std::vector<qa::RelationStep> relations;
     bool readable = true;
     for (const PathStep& step : steps) {

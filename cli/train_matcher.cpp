@@ -9,6 +9,7 @@
 #include "cli/matcher_card.h"
 #include "cli/matcher_data.h"
 #include "cli/output.h"
+#include "cli/path_data.h"
 #include "cli/train.h"
 #include "cli/training.h"
 #include "datasets/word_vectors.h"
@@ -20,12 +21,13 @@ namespace {
 
 struct TrainArguments {
   std::string language = "en", vectors, out, checkpoint, curves, report;
-  std::vector<std::string> data, valid, facts, names, pools, valid_pools, leave_out,
+  std::vector<std::string> data, path_data, valid, facts, names, pools, valid_pools, leave_out,
       type_relations = {"common.topic.notable_types", "P31"};
   qa::PathMatcherTraining training;
   std::size_t seed = 1, epochs = 8, patience = 0, hidden = 100, dimensions = 64, buckets = 16384,
               words = 15000, batch = 96, hard = 4, compete = 96, pool_times = 3, valid_every = 10,
-              valid_limit = 3000, evaluate_every = 0, hold_out = 0, mention_tail = 0, aspects = 0;
+              valid_limit = 3000, evaluate_every = 0, hold_out = 0, split_seed = 1, mention_tail = 0,
+              aspects = 0;
   bool among_all = false, no_alignment = false, resume = false, json = false;
 };
 
@@ -72,7 +74,9 @@ base::Result<qa::MatchVectors> choose_vectors(const qa::MatchData& data, const T
   return out;
 }
 
-base::Result<qa::MatchData> read_data(const TrainArguments& arguments, MatcherData& reader) {
+// left_out: questions of --path-data that cannot be learned from.
+base::Result<qa::MatchData> read_data(const TrainArguments& arguments, MatcherData& reader,
+                                      std::size_t& left_out) {
   ASKBASE_TRY(reader.leave_out(paths_of(arguments.leave_out)));
   // One file at a time: ids need only differ within one.
   for (const std::string& file : arguments.data)
@@ -91,7 +95,18 @@ base::Result<qa::MatchData> read_data(const TrainArguments& arguments, MatcherDa
     ASKBASE_TRY(
         reader.add_pools(arguments.valid_pools[0], arguments.valid_pools[1], 1, 0, "valid_pools_accuracy"));
   }
-  return reader.finish(arguments.valid_limit, arguments.among_all);
+  ASKBASE_ASSIGN(qa::MatchData data, reader.finish(arguments.valid_limit, arguments.among_all));
+  for (const std::string& text : arguments.path_data) {
+    ASKBASE_ASSIGN(const MemorySource source, memory_source(text));
+    ASKBASE_ASSIGN(const PathDataCounts counts, add_path_data(source,
+                                                              {.language = arguments.language,
+                                                               .seed = arguments.seed,
+                                                               .split_seed = arguments.split_seed,
+                                                               .most_valid = arguments.valid_limit},
+                                                              data));
+    left_out += counts.left_out;
+  }
+  return data;
 }
 
 base::Status check(const TrainArguments& arguments) {
@@ -104,8 +119,10 @@ base::Status check(const TrainArguments& arguments) {
           "--pools and --valid-pools take two files: the relations, and the questions with their pools");
     }
   }
-  if (arguments.data.empty() && arguments.pools.empty()) {
-    return refuse("nothing to learn from: give --data FILES, --pools RELATIONS QUESTIONS, or both");
+  if (arguments.data.empty() && arguments.pools.empty() && arguments.path_data.empty()) {
+    return refuse(
+        "nothing to learn from: give --data FILES, --pools RELATIONS QUESTIONS, --path-data KB:FILE, or "
+        "several");
   }
   return nn::check_model_place(arguments.out);
 }
@@ -128,6 +145,7 @@ std::string options_text(const TrainArguments& a, int threads) {
   number("--patience", a.patience, usual.patience);
   number("--evaluate-every", a.evaluate_every, usual.evaluate_every);
   number("--hold-out", a.hold_out, usual.hold_out);
+  number("--split-seed", a.split_seed, usual.split_seed);
   number("--valid-every", a.valid_every, usual.valid_every);
   number("--valid-limit", a.valid_limit, usual.valid_limit);
   number("--pool-times", a.pool_times, usual.pool_times);
@@ -159,7 +177,9 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
   base::watch_interrupts();
   const auto start = std::chrono::steady_clock::now();
   MatcherData reader(arguments.language);
-  ASKBASE_ASSIGN(const qa::MatchData data, read_data(arguments, reader));
+  std::size_t left_out = 0;
+  ASKBASE_ASSIGN(const qa::MatchData data, read_data(arguments, reader, left_out));
+  left_out += reader.left_out();
   ASKBASE_ASSIGN(qa::MatchVectors vectors, choose_vectors(data, arguments));
 
   qa::PathMatcherTraining& training = arguments.training;
@@ -184,10 +204,16 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
   ASKBASE_ASSIGN(const qa::TrainedPathMatcher model,
                  qa::train_path_matcher(data, std::move(vectors), training, team));
 
+  std::vector<std::string> path_files;
+  for (const std::string& text : arguments.path_data) {
+    ASKBASE_ASSIGN(const MemorySource source, memory_source(text));
+    path_files.push_back(source.questions.string());
+  }
   MatcherCard card{
       .language = arguments.language,
       .options = options_text(arguments, team.size()),
       .files = {{"--data", arguments.data},
+                {"--path-data", path_files},
                 {"--valid", arguments.valid},
                 {"--facts", arguments.facts},
                 {"--names", arguments.names},
@@ -198,21 +224,18 @@ base::Result<int> run_train(TrainArguments arguments, const Globals& globals) {
                                                         : std::vector<std::string>{arguments.vectors}}},
       .train = data.train.size(),
       .valid = data.valid.size(),
-      .left_out = reader.left_out(),
+      .left_out = left_out,
       .model = &model};
   ASKBASE_ASSIGN(std::string text, matcher_card(card));
   ASKBASE_TRY(qa::save_path_matcher(arguments.out, model, std::move(text)));
   ASKBASE_TRY(write_curves_page(arguments.report, arguments.curves, "matcher", arguments.seed));
-  base::Json out = {{"task", "matcher"},
-                    {"train", data.train.size()},
-                    {"valid", data.valid.size()},
-                    {"paths", data.paths.size()},
-                    {"left_out", reader.left_out()},
-                    {"without_mention", reader.without_mention()},
+  base::Json out = {{"task", "matcher"},          {"train", data.train.size()},
+                    {"valid", data.valid.size()}, {"paths", data.paths.size()},
+                    {"left_out", left_out},       {"without_mention", reader.without_mention()},
                     {"epochs", model.epochs}};
   std::vector<std::vector<std::string>> rows = {{"questions", grouped(data.train.size())},
                                                 {"without a mention", grouped(reader.without_mention())},
-                                                {"left out", grouped(reader.left_out())},
+                                                {"left out", grouped(left_out)},
                                                 {"paths", grouped(data.paths.size())},
                                                 {"epochs", std::to_string(model.epochs)}};
   for (const auto& [name, value] : model.valid) {
@@ -239,6 +262,13 @@ void add_train_matcher(const Command& train) {
   command.option("--lang", "LANG", a.language, "Language of the questions; en",
                  Command::one_of({"en", "zh"}));
   command.several("--data", "FILE", a.data, "Questions with topic and path, as JSON lines");
+  command.several(
+      "--path-data", "KB:FILE", a.path_data,
+      "A knowledge base and prepared questions whose paths may have several steps; their parts train "
+      "and valid");
+  command.option("--split-seed", "N", a.split_seed,
+                 "Of --path-data, divides questions without the split train, valid or test 8:1:1; 1", 0,
+                 1U << 31);
   command.several("--valid", "FILE", a.valid, "The same, to choose the epoch by");
   command.option("--hold-out", "N", a.hold_out,
                  "Every N-th question of --data is kept to choose the epoch by; 0: none", 0, 1000000);

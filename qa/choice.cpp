@@ -177,7 +177,7 @@ bool is_check(const Reading& reading) {
 
 bool counts_answers(const Context& context, const Reading& reading) {
   if (!reading.count || is_check(reading) || reading.shape == Shape::definition) return false;
-  if (reading.shape != Shape::forward) return true;
+  if (!reading.asks_objects()) return true;
   const ValueKind kind = context.lexicon.predicates()[*reading.predicate].kind;
   return kind == ValueKind::entity || (kind == ValueKind::text && reading.answers.size() > 1);
 }

@@ -23,7 +23,10 @@ base::Result<FoundReading> found(const Context& context, const Reading& reading)
     ASKBASE_ASSIGN(const kb::Term term, context.view.term(reading.entity));
     out.subject = term.value;
   }
-  if (reading.predicate) {
+  for (const ChainStep& step : reading.chain) {
+    out.path.push_back({context.lexicon.predicates()[step.predicate].iri, step.inverse});
+  }
+  if (reading.predicate && reading.chain.empty()) {
     out.path.push_back({context.lexicon.predicates()[*reading.predicate].iri, goes_back(reading.shape)});
   }
   out.answers_total = reading.answers.size();

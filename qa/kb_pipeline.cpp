@@ -103,7 +103,7 @@ class KbPipeline : public Pipeline {
         view,       lexicon,  question,
         frame,      links,    classes,
         *relations, deadline, judge_ == Judge::memory ? memory_ : weights_for(question.language, codes),
-        models,     codes};
+        models,     codes,    judge_ == Judge::all};  // the memory knows single facts
     ReadingBuilder builder(context);
     ASKBASE_ASSIGN(std::vector<Reading> readings, builder.build());
     clock.lap("facts");
@@ -224,7 +224,7 @@ class KbPipeline : public Pipeline {
     answer.confidence = confidence;
     std::vector<Value> values;
     std::set<kb::TermId> seen;
-    const bool asks_values = reading.shape == Shape::forward || reading.shape == Shape::check;
+    const bool asks_values = reading.asks_objects() || reading.shape == Shape::check;
     for (const kb::TermId id : answer_ids(reading)) {
       if (!seen.insert(id).second) continue;
       ASKBASE_ASSIGN(Value value, wording.value(id, asks_values ? reading.predicate : std::nullopt));

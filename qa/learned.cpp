@@ -48,6 +48,10 @@ std::string object_of(const Lexicon& lexicon, const Predicate& predicate, std::s
 
 }  // namespace
 
+RelationStep relation_step(const Predicate& predicate, std::string_view language) {
+  return {.identifier = identifier_of(predicate), .texts = texts_of(predicate, language)};
+}
+
 RelationCodes encode_relations(const Lexicon& lexicon, const LanguageModels& models,
                                base::Language language) {
   RelationCodes codes;
@@ -56,7 +60,7 @@ RelationCodes encode_relations(const Lexicon& lexicon, const LanguageModels& mod
   std::size_t known = 0;
   if (!models.matcher && !models.memory) return codes;
   for (const Predicate& predicate : lexicon.predicates()) {
-    RelationStep step{.identifier = identifier_of(predicate), .texts = texts_of(predicate, tag)};
+    RelationStep step = relation_step(predicate, tag);
     if (models.memory) {
       const MemoryPredicate key = memory_predicate(step.identifier, step.texts);
       for (const bool inverse : {false, true}) {
@@ -65,6 +69,7 @@ RelationCodes encode_relations(const Lexicon& lexicon, const LanguageModels& mod
       }
     }
     if (!models.matcher) continue;
+    codes.steps.push_back(step);
     for (const bool inverse : {false, true}) {
       step.inverse = inverse;
       MatchPath path;

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "base/language.h"
@@ -33,13 +34,18 @@ struct LearnedModels {
 // The predicates of one KB state as the models of one language see them. Immutable, thread-safe. Path 2 p
 // is predicate p of the lexicon from subject to object, 2 p + 1 from object to subject.
 struct RelationCodes {
-  EncodedPaths paths;           // empty without a matcher
+  EncodedPaths paths;  // empty without a matcher
+  std::vector<RelationStep>
+      steps;                    // of each predicate, from subject to object: what longer paths are made of
   std::vector<MemoryKey> keys;  // empty without a memory
   // The matcher learned most of the predicates as such, as of a part of Freebase or Wikidata: what it says
   // of this KB is worth more.
   bool familiar = false;
 };
 inline std::size_t path_of(std::size_t predicate, bool inverse) { return 2 * predicate + (inverse ? 1 : 0); }
+
+// A predicate as text, from subject to object. language: "en" or "zh".
+RelationStep relation_step(const Predicate& predicate, std::string_view language);
 
 // Predicates without a text in the language are seen by what they are called in another, or by the end of
 // their IRI. Takes some 100 microseconds a predicate.

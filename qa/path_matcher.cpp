@@ -28,6 +28,7 @@ class Matcher : public PathMatcher {
   nn::Parameters<float>& parameters() { return p_; }
 
   const std::string& language() const override { return network_.config().language; }
+  std::size_t steps() const override { return at(network_.config().steps); }
 
   bool knows(const MatchPath& path) const override {
     return std::any_of(path.texts.begin(), path.texts.end(), [&](const PathText& text) {

@@ -81,6 +81,9 @@ class PathMatcher {
 
   // "en" or "zh": of the questions that it was trained on.
   virtual const std::string& language() const = 0;
+  // Of the longest paths that it learned; 1: single relations alone, and what it says of longer ones is a
+  // guess.
+  virtual std::size_t steps() const { return 1; }
 
   // Whether it learned this path as a whole; another one is told by its words alone.
   virtual bool knows(const MatchPath& path) const = 0;

@@ -30,6 +30,10 @@ base::Result<PathMatcherConfig> parse_path_matcher_config(const std::string& tex
   ASKBASE_ASSIGN(config.buckets, base::whole_number(json, "buckets", 1, 1 << 22, "config.json"));
   ASKBASE_ASSIGN(config.mention_tail, base::whole_number(json, "mention_tail", 0, 16, "config.json"));
   ASKBASE_ASSIGN(config.aspects, base::whole_number(json, "aspects", 0, 2, "config.json"));
+  // Models of single relations may leave it out.
+  if (json.contains("steps")) {
+    ASKBASE_ASSIGN(config.steps, base::whole_number(json, "steps", 1, 16, "config.json"));
+  }
   const auto alignment = json.find("alignment");
   if (alignment == json.end() || !alignment->is_boolean()) return wrong("alignment", "true or false");
   config.alignment = alignment->get<bool>();
@@ -41,16 +45,18 @@ base::Result<PathMatcherConfig> parse_path_matcher_config(const std::string& tex
 }
 
 std::string path_matcher_config_text(const PathMatcherConfig& config) {
-  return base::dump_json({{"language", config.language},
-                          {"dimensions", config.dimensions},
-                          {"hidden", config.hidden},
-                          {"buckets", config.buckets},
-                          {"attention", config.attention},
-                          {"alignment", config.alignment},
-                          {"mention_tail", config.mention_tail},
-                          {"aspects", config.aspects},
-                          {"word_dropout", config.word_dropout},
-                          {"state_dropout", config.state_dropout}});
+  Json json = {{"language", config.language},
+               {"dimensions", config.dimensions},
+               {"hidden", config.hidden},
+               {"buckets", config.buckets},
+               {"attention", config.attention},
+               {"alignment", config.alignment},
+               {"mention_tail", config.mention_tail},
+               {"aspects", config.aspects},
+               {"word_dropout", config.word_dropout},
+               {"state_dropout", config.state_dropout}};
+  if (config.steps > 1) json["steps"] = config.steps;
+  return base::dump_json(json);
 }
 
 }  // namespace askbase::qa

@@ -45,6 +45,7 @@ struct PathMatcherConfig {
   bool alignment = true;
   nn::Index mention_tail = 0;  // so many last words of a mention's name stand after it: "站", "公司"
   nn::Index aspects = 0;       // 1: the answer's type, too; 2: and what surrounds the answer
+  nn::Index steps = 1;         // of the longest paths of the training
   double word_dropout = 0.3, state_dropout = 0.2;
 
   nn::Index width() const { return 2 * hidden; }

@@ -441,6 +441,10 @@ base::Result<TrainedPathMatcher> train_path_matcher(const MatchData& data, Match
   config.alignment = options.alignment;
   config.mention_tail = options.mention_tail;
   config.aspects = options.aspects;
+  for (const MatchExample& example : data.train) {
+    for (const std::uint32_t gold : example.gold)
+      config.steps = std::max(config.steps, static_cast<Index>(data.paths[gold].steps));
+  }
   config.word_dropout = options.word_dropout;
   config.state_dropout = options.state_dropout;
   ASKBASE_TRY(path_attention(config));

@@ -19,7 +19,7 @@ constexpr std::string_view names[feature_count] = {
     "expected",   "head_class",  "name_class", "direction",     "weak_name",  "partial_name",
     "prominence", "missing",     "plurality",  "head_noun",     "exact_text", "unused_name",
     "echo",       "bare_shape",  "matched",    "fits",          "remembered", "recalled",
-    "tagged",     "untagged",    "guessed",    "guess_matched", "guess_fits"};
+    "tagged",     "untagged",    "guessed",    "guess_matched", "guess_fits", "chain"};
 
 // The weights by name, and what else there is.
 struct Entry {

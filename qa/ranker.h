@@ -49,6 +49,7 @@ enum class Feature : std::uint8_t {
   guessed,        // 1: only the matcher names the predicate, no word does
   guess_matched,  // of such a predicate `matched`, and 0 of others
   guess_fits,     // and `fits`
+  chain,          // relations of a path beyond the first, halved
   count_
 };
 inline constexpr std::size_t feature_count = static_cast<std::size_t>(Feature::count_);

@@ -64,7 +64,7 @@ float expected_value(const Context& context, const Reading& reading) {
       reading.shape == Shape::identity)
     return 0;
   const Predicate& predicate = context.lexicon.predicates()[*reading.predicate];
-  if (reading.shape == Shape::forward) {
+  if (reading.asks_objects()) {
     switch (expect) {
       case Expect::any:
         return 0;
@@ -235,7 +235,8 @@ bool has_partial_name(const Context& context, const Reading& reading, const Ment
 // "The national anthem of Barbados", "Barbados's anthem", "巴巴多斯的国歌": the noun next to the name says
 // what is asked for; without it the rest means something else.
 bool misses_head_noun(const Context& context, const Reading& reading) {
-  if (reading.mention == nullptr || (reading.shape != Shape::forward && reading.shape != Shape::inverse))
+  if (reading.mention == nullptr || (reading.shape != Shape::forward && reading.shape != Shape::inverse &&
+                                     reading.shape != Shape::chain))
     return false;
   const std::vector<Unit>& units = context.question.units;
   const Mention& mention = *reading.mention;
@@ -282,7 +283,7 @@ bool leaves_a_name(const Context& context, const Reading& reading) {
 
 float plurality(const Context& context, const Reading& reading) {
   if (is_yes_or_no(reading) || reading.shape == Shape::definition || reading.missing()) return 0;
-  if (reading.predicate && reading.shape == Shape::forward &&
+  if (reading.predicate && reading.asks_objects() &&
       context.lexicon.predicates()[*reading.predicate].kind != ValueKind::entity) {
     return 0;
   }
@@ -335,6 +336,8 @@ void set_features(const Context& context, Reading& reading) {
   const bool members = reading.shape == Shape::members || reading.shape == Shape::definition ||
                        reading.shape == Shape::check_kind;
   feature(reading, Feature::bare_shape) = members ? 1 : 0;
+  feature(reading, Feature::chain) =
+      reading.chain.empty() ? 0.0F : static_cast<float>(reading.chain.size() - 1) / 2;
 }
 
 }  // namespace

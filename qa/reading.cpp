@@ -37,6 +37,8 @@ std::string_view shape_name(Shape shape) {
       return "check_kind";
     case Shape::definition:
       return "definition";
+    case Shape::chain:
+      return "chain";
     case Shape::identity:
       return "identity";
   }
@@ -81,6 +83,7 @@ base::Result<std::vector<Reading>> ReadingBuilder::build() {
   }
   if (context_.frame.boolean) ASKBASE_TRY(build_checks());
   ASKBASE_TRY(build_class_readings());
+  ASKBASE_TRY(build_chains());
   return std::move(readings_);
 }
 

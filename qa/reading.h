@@ -12,6 +12,7 @@
 #include "base/result.h"
 #include "kb/store.h"
 #include "qa/analysis.h"
+#include "qa/chain_search.h"
 #include "qa/learned.h"
 #include "qa/lexicon.h"
 #include "qa/linker.h"
@@ -29,6 +30,7 @@ enum class Shape : std::uint8_t {
   check_flag,  // (entity, predicate, true)?
   check_kind,  // (entity, type, class)?
   definition,  // what is this entity
+  chain,       // (entity, path of several predicates, ?): "the capital of the country of Lyon"
   identity,    // the entity itself, asked for by a code or another name: "which element is Bh"
 };
 std::string_view shape_name(Shape shape);
@@ -41,7 +43,8 @@ struct Reading {
   const Mention* second = nullptr;       // of a check
   const Candidate* second_candidate = nullptr;
   kb::TermId second_entity;
-  std::optional<std::size_t> predicate;  // index into the lexicon
+  std::optional<std::size_t> predicate;  // index into the lexicon; of a chain its last step's
+  Chain chain;                           // all steps of a chain
   std::optional<std::size_t> of_class;   // the class asked for, index into the lexicon
   RelationMatch match;
   Mask names;  // units that the names take
@@ -55,6 +58,10 @@ struct Reading {
   Features features{};
   double score = 0;  // log-odds that it is right
   double confidence = 0;
+  // Whether the answers are the predicate's objects, not its subjects.
+  bool asks_objects() const {
+    return shape == Shape::forward || (shape == Shape::chain && !chain.back().inverse);
+  }
   bool missing() const { return features[static_cast<std::size_t>(Feature::missing)] > 0; }
 };
 
@@ -72,6 +79,7 @@ struct Context {
   // Of the question's language; both null without learned parts.
   const LanguageModels* models = nullptr;
   const RelationCodes* codes = nullptr;
+  bool chains = true;  // paths of several relations are read, too
 };
 
 inline constexpr std::size_t max_evidence = 20;
@@ -109,6 +117,14 @@ class ReadingBuilder {
                                 const std::vector<RelationMatch>& matches, const Mask& names);
   base::Status build_kind_checks(const Mention& mention, const Candidate& candidate, const Mask& names);
   base::Status build_class_readings();
+  // Readings of several steps, where a matcher is there; see reading_chain.cpp.
+  base::Status build_chains();
+  base::Status build_learned_chains(const Mention& mention, const Candidate& candidate,
+                                    std::size_t most_paths);
+  base::Status build_spoken_chains(const Mention& mention, const Candidate& candidate);
+  base::Result<Reading> chain_reading(const Mention& mention, const Candidate& candidate, const Chain& chain,
+                                      const std::vector<const RelationMatch*>& said);
+  void apply_class_to_chain(Reading& reading) const;
 
   // Facts with the entity as subject, by predicate of the lexicon.
   base::Result<const Facts*> facts_of(kb::TermId entity);

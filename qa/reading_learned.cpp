@@ -25,7 +25,8 @@ bool is_inverse(const Reading& reading) {
 }
 
 void set_match(Reading& reading) {
-  if (!reading.predicate || !reading.match.learned) return;
+  // Those of chains are set where they are found.
+  if (!reading.predicate || !reading.match.learned || reading.shape == Shape::chain) return;
   const std::size_t way = is_inverse(reading) ? 1 : 0;
   feature(reading, Feature::matched) = of_log_share(reading.match.log_share[way]);
   feature(reading, Feature::fits) = reading.match.logit[way] / logit_scale;
@@ -52,7 +53,10 @@ void set_memory(const Context& context, std::vector<Reading>& readings) {
   std::vector<std::pair<Reading*, std::size_t>> slot_of;
   for (Reading& reading : readings) {
     if (!reading.predicate || reading.mention == nullptr || reading.missing()) continue;
-    const std::size_t path = path_of(*reading.predicate, is_inverse(reading));
+    // It remembers single facts: of a chain the one that it begins with.
+    const std::size_t path = reading.chain.empty()
+                                 ? path_of(*reading.predicate, is_inverse(reading))
+                                 : path_of(reading.chain[0].predicate, reading.chain[0].inverse);
     const auto [at, added] = places.try_emplace({reading.mention, reading.entity.bits, path}, slots.size());
     if (added) {
       if (slots.size() >= max_slots) {

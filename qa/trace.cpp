@@ -107,6 +107,13 @@ base::Result<Json> reading_json(const Context& context, const Reading& reading) 
       entry["said_as"] = predicate.texts[reading.match.text].text;
     }
   }
+  if (!reading.chain.empty()) {
+    Json path = Json::array();
+    for (const ChainStep& step : reading.chain) {
+      path.push_back((step.inverse ? "^" : "") + context.lexicon.predicates()[step.predicate].iri);
+    }
+    entry["path"] = std::move(path);
+  }
   if (reading.of_class) entry["class"] = context.lexicon.classes()[*reading.of_class].iri;
   entry["answers"] = reading.answers.size();
   entry["score"] = base::json_number(reading.score, 4);

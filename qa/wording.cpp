@@ -221,6 +221,37 @@ std::string Wording::english_count(const Reading& reading, const std::vector<Val
          label + tail;
 }
 
+std::string Wording::english_chain(const Chain& chain, const std::string& subject, bool several) const {
+  std::string text = subject;
+  for (std::size_t i = 0; i < chain.size(); ++i) {
+    const ChainStep& step = chain[i];
+    const std::string label = predicate_label(step.predicate);
+    const bool many = several && i + 1 == chain.size();
+    switch (form_of(label)) {
+      case LabelForm::noun:
+        text = step.inverse ? "what has " + text + " as its " + label
+                            : "the " + (many ? english_plural(label) : label) + " of " + text;
+        break;
+      case LabelForm::verb:
+        text = step.inverse ? "what " + label + " " + text : "what " + text + " " + label;
+        break;
+      case LabelForm::phrase:
+        text = step.inverse ? "what is " + label + " " + text : "what " + text + " is " + label;
+        break;
+    }
+  }
+  return text;
+}
+
+std::string Wording::chinese_chain(const Chain& chain, const std::string& subject) const {
+  std::string text = subject;
+  for (const ChainStep& step : chain) {
+    const std::string label = predicate_label(step.predicate);
+    text = step.inverse ? label + "是" + text + "的对象" : text + "的" + label;
+  }
+  return text;
+}
+
 base::Result<std::string> Wording::english(const Question& question, const Reading& reading,
                                            const std::vector<Value>& values) {
   std::string subject;
@@ -282,6 +313,13 @@ base::Result<std::string> Wording::english(const Question& question, const Readi
       if (!reading.truth) return "No, " + subject + " is " + article(actual) + ".";
       return "Yes, " + subject + " is " + article(class_label(*reading.of_class)) + ".";
     }
+    case Shape::chain: {
+      const std::string what = english_chain(reading.chain, subject, several);
+      if (reading.count)
+        return what + ": " + group_digits(std::to_string(values.size())) + " (" + list + ").";
+      // A clause stands apart: "what has X as its director: A and B".
+      return what + (what.starts_with("the ") ? (several ? " are " : " is ") : ": ") + list + ".";
+    }
     case Shape::identity:
       // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): such a reading is made from a mention
       return reading.mention->text + " is " + list + ".";
@@ -340,6 +378,11 @@ base::Result<std::string> Wording::chinese_sentence(const Reading& reading,
       ASKBASE_ASSIGN(const std::string actual, class_of(reading.entity));
       if (!reading.truth) return "不是，" + subject + "是" + actual + "。";
       return "是的，" + subject + "是" + class_label(*reading.of_class) + "。";
+    }
+    case Shape::chain: {
+      const std::string what = chinese_chain(reading.chain, subject);
+      if (reading.count) return what + "共有" + number + "个" + tail;
+      return what + (reading.chain.back().inverse ? "有" : "是") + list + "。";
     }
     case Shape::identity:
       // NOLINTNEXTLINE(clang-analyzer-core.NonNullParamChecker): such a reading is made from a mention

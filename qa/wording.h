@@ -61,6 +61,9 @@ class Wording {
   std::string english_count(const Reading& reading, const std::vector<Value>& values,
                             const std::string& subject);
   base::Result<std::string> class_of(kb::TermId entity);
+  // What a path of relations leads to, of a name: "the capital of the country of Lyon", "里昂的国家的首都".
+  std::string english_chain(const Chain& chain, const std::string& subject, bool several) const;
+  std::string chinese_chain(const Chain& chain, const std::string& subject) const;
 
   const kb::View& view_;
   const Lexicon& lexicon_;
