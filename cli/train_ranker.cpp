@@ -26,7 +26,8 @@ struct RankerArguments {
   std::vector<std::string> data;
   std::string out, sources;
   std::size_t seed = 1, questions = 4000;
-  double strength = 0.002, familiar_strength = 0.002, hidden_facts = 0.1, hidden_entities = 0.1;
+  double strength = 0.002, familiar_strength = 0.002, threshold = 0.5, hidden_facts = 0.1,
+         hidden_entities = 0.1;
   bool json = false;
 };
 
@@ -95,6 +96,7 @@ std::string weight_rows(const std::vector<qa::RankWeights>& columns) {
   row("scale", [](const qa::RankWeights& weights) { return weights.scale; });
   row("shift", [](const qa::RankWeights& weights) { return weights.shift; });
   row("rival", [](const qa::RankWeights& weights) { return weights.rival; });
+  row("threshold", [](const qa::RankWeights& weights) { return weights.threshold; });
   return out;
 }
 
@@ -126,18 +128,17 @@ base::Result<int> run_train(const RankerArguments& arguments, const Globals& glo
   }
   command += " --seed " + std::to_string(arguments.seed) + " --questions " +
              std::to_string(arguments.questions) + " --strength " + decimal(arguments.strength, 4) +
-             " --familiar-strength " + decimal(arguments.familiar_strength, 4) + " --hidden-facts " +
-             decimal(arguments.hidden_facts, 2) + " --hidden-entities " +
-             decimal(arguments.hidden_entities, 2);
+             " --familiar-strength " + decimal(arguments.familiar_strength, 4) + " --threshold " +
+             decimal(arguments.threshold, 2) + " --hidden-facts " + decimal(arguments.hidden_facts, 2) +
+             " --hidden-entities " + decimal(arguments.hidden_entities, 2);
   Examples all = english.fit;
   all.insert(all.end(), chinese.fit.begin(), chinese.fit.end());
   qa::RankWeights common = qa::lexical_weights();
   if (!all.empty()) common = qa::fit_ranker(all, common, arguments.strength).weights;
   // A language without questions has the common weights, and one without familiar KBs its others.
-  const Fitted en = fitted(english, common, arguments.strength),
-               zh = fitted(chinese, common, arguments.strength),
-               en_familiar = fitted(english_familiar, en.weights, arguments.familiar_strength),
-               zh_familiar = fitted(chinese_familiar, zh.weights, arguments.familiar_strength);
+  Fitted en = fitted(english, common, arguments.strength), zh = fitted(chinese, common, arguments.strength),
+         en_familiar = fitted(english_familiar, en.weights, arguments.familiar_strength),
+         zh_familiar = fitted(chinese_familiar, zh.weights, arguments.familiar_strength);
   const std::size_t learned = all.size() + english_familiar.fit.size() + chinese_familiar.fit.size();
   if (learned == 0) {
     return base::fail(base::ErrorCode::bad_input, "no question to learn from",
@@ -164,6 +165,7 @@ base::Result<int> run_train(const RankerArguments& arguments, const Globals& glo
     figures += std::string("| ") + name + " | " + grouped(fit->after.examples) + " | " +
                decimal(fit->before.right, 4) + " | " + decimal(fit->after.right, 4) + " |\n";
   }
+  for (Fitted* fit : {&en, &zh, &en_familiar, &zh_familiar}) fit->weights.threshold = arguments.threshold;
   const qa::Ranker ranker({en.weights, en_familiar.weights}, {zh.weights, zh_familiar.weights});
   std::string card = filled(
       kCard, {{"name", file_name(arguments.out)},
@@ -205,6 +207,8 @@ void add_train_ranker(const Command& train) {
       "--familiar-strength", "X", arguments->familiar_strength,
       "The same for KBs whose predicates the matcher learned, towards the weights for others; 0.002", 0,
       1000);
+  command.option("--threshold", "P", arguments->threshold,
+                 "Confidence below which a question has no answer; 0.5", 0, 1);
   command.option("--hidden-facts", "SHARE", arguments->hidden_facts,
                  "Of the questions, whose fact is taken away; 0.1", 0, 0.5);
   command.option("--hidden-entities", "SHARE", arguments->hidden_entities,

@@ -26,13 +26,14 @@ struct Entry {
   std::string_view name;
   double* value;
 };
-std::array<Entry, feature_count + 4> entries_of(RankWeights& weights) {
-  std::array<Entry, feature_count + 4> out;
+std::array<Entry, feature_count + 5> entries_of(RankWeights& weights) {
+  std::array<Entry, feature_count + 5> out;
   for (std::size_t i = 0; i < feature_count; ++i) out[i] = {names[i], &weights.of[i]};
   out[feature_count] = {"bias", &weights.bias};
   out[feature_count + 1] = {"scale", &weights.scale};
   out[feature_count + 2] = {"shift", &weights.shift};
   out[feature_count + 3] = {"rival", &weights.rival};
+  out[feature_count + 4] = {"threshold", &weights.threshold};
   return out;
 }
 
@@ -54,8 +55,9 @@ base::Result<RankWeights> read_weights(const Json& config, const std::string& la
       return bad("\"" + name + "\" is no number of a weight's size");
     *place = value.get<double>();
   }
-  if (weights.scale <= 0 || weights.rival < 0 || weights.rival > 1)
-    return bad("\"scale\" has to be above 0, \"rival\" from 0 to 1");
+  const auto share = [](double value) { return value >= 0 && value <= 1; };
+  if (weights.scale <= 0 || !share(weights.rival) || !share(weights.threshold))
+    return bad("\"scale\" has to be above 0, \"rival\" and \"threshold\" from 0 to 1");
   return weights;
 }
 

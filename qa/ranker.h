@@ -62,6 +62,7 @@ struct RankWeights {
   // The confidence of the best reading once its rivals are known, 1 / (1 + exp(-(scale * score + shift))) *
   // (1 - rival * exp(-2 * gap)): gap is how far the best other answer lies behind.
   double scale = 1, shift = 0, rival = 0.5;
+  double threshold = 0.35;  // less confidence than this is no answer, unless a request has its own
 
   double score(const Features& features) const;
   double confidence(double score) const;

@@ -91,6 +91,7 @@ class ToldMatcher : public qa::PathMatcher {
       : language_(std::move(language)), steps_(steps), tell_(std::move(tell)) {}
   const std::string& language() const override { return language_; }
   std::size_t steps() const override { return steps_; }
+  bool knows(const qa::MatchPath&) const override { return false; }
   qa::EncodedPaths encode(std::span<const qa::MatchPath> paths, nn::Team&) const override {
     qa::EncodedPaths out;
     out.vectors = nn::Matrix<float>(static_cast<nn::Index>(paths.size()), 1);
