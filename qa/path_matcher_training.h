@@ -20,7 +20,7 @@ struct TrainingPath {
   std::vector<PathText> texts;  // the first is used most often; another now and then
   // Paths compete with those of their own schema: two that mean the same in two schemas are no rivals.
   std::uint32_t schema = 0;
-  std::uint32_t steps = 1;  // relations
+  std::uint32_t steps = 1;                                         // relations
   std::vector<std::string> answer_type = {}, answer_context = {};  // words, for models with these aspects
 };
 

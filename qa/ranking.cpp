@@ -235,8 +235,8 @@ bool has_partial_name(const Context& context, const Reading& reading, const Ment
 // "The national anthem of Barbados", "Barbados's anthem", "巴巴多斯的国歌": the noun next to the name says
 // what is asked for; without it the rest means something else.
 bool misses_head_noun(const Context& context, const Reading& reading) {
-  if (reading.mention == nullptr || (reading.shape != Shape::forward && reading.shape != Shape::inverse &&
-                                     reading.shape != Shape::chain))
+  if (reading.mention == nullptr ||
+      (reading.shape != Shape::forward && reading.shape != Shape::inverse && reading.shape != Shape::chain))
     return false;
   const std::vector<Unit>& units = context.question.units;
   const Mention& mention = *reading.mention;

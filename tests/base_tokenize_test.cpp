@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <ctime>
 #include <doctest/doctest.h>
 #include <random>
@@ -148,11 +149,16 @@ TEST_CASE("bytes that are not UTF-8 are tokens of their own offsets") {
 }
 
 TEST_CASE("time is linear in the length of the text") {
+  // Of the processor, the least of several: others may use the machine, too.
   const auto seconds = [](const std::string& text) {
-    const std::clock_t start = std::clock();  // of the processor: others may use the machine, too
-    const std::size_t tokens = tokenize(text).size();
-    CHECK(tokens > 0);
-    return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
+    double least = 1e9;
+    for (int i = 0; i < 5; ++i) {
+      const std::clock_t start = std::clock();
+      const std::size_t tokens = tokenize(text).size();
+      CHECK(tokens > 0);
+      least = std::min(least, static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC);
+    }
+    return least;
   };
   const std::vector<std::string> units = {
       "中华人民共和国的首都", "word ", "a", "é", "1,000", "'", "\u0301", "+", "a.", "👨\u200D", "n't'"};
