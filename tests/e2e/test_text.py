@@ -93,7 +93,7 @@ class Text(Case):
         self.assertEqual(self.ask("Who wrote Moby-Dick?")["answers"][0]["pipeline"], "text")
         self.assertNotEqual(self.ask("Who wrote Moby-Dick?", "--pipeline", "kb")["reason"], "none")
         self.assertEqual(self.answer("Who is the king of Zzyzx?"), self.answer("Who is the king of Zzyzx?", "--pipeline", "kb"))
-        self.assertIn("this program has: kb, text", self.refused("ask", "Who?", "--pipeline", "faq", status=2))
+        self.assertIn("this program has: kb, memory, text", self.refused("ask", "Who?", "--pipeline", "faq", status=2))
 
     def test_reasons(self):
         self.load_cities()
