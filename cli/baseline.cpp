@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/tokenize.h"
 #include "kb/entity_index.h"
+#include "qa/path_text.h"
 
 namespace askbase::cli {
 
@@ -60,6 +61,14 @@ base::Result<datasets::PredictedValue> predicted_value(const kb::View& view, con
     }
   }
   return value;
+}
+
+std::vector<std::string> words_beside(std::string_view question, std::size_t begin, std::size_t end) {
+  const base::OffsetMap places(question);
+  std::vector<std::string> words = qa::path_words(question.substr(0, places.byte(begin)));
+  for (std::string& word : qa::path_words(question.substr(places.byte(end))))
+    words.push_back(std::move(word));
+  return words;
 }
 
 base::Result<datasets::Prediction> baseline_answer(const kb::View& view, const std::string& question,

@@ -9,6 +9,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -35,6 +36,10 @@ struct LongestName {
 base::Result<std::optional<LongestName>> longest_name(
     const kb::View& view, const std::string& question, const std::vector<base::Token>& tokens,
     const std::function<bool(kb::TermId)>& accept = nullptr);
+
+// The words (qa::path_words) before and after a name, which stands at these code points, half-open: what
+// naive Bayes tells a relation by.
+std::vector<std::string> words_beside(std::string_view question, std::size_t begin, std::size_t end);
 
 // Thread-safe. An empty prediction is a declined question.
 base::Result<datasets::Prediction> baseline_answer(const kb::View& view, const std::string& question,

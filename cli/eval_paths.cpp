@@ -73,8 +73,7 @@ void judge_reading(const qa::Findings& findings, const KbQuestion& question, Ver
 
 std::string line_of(const KbQuestion& question, const Verdict& verdict) {
   base::Json path = base::Json::array();
-  for (const datasets::PathStep& step : verdict.steps)
-    path.push_back((step.inverse ? "^" : "") + step.relation);
+  for (const datasets::PathStep& step : verdict.steps) path.push_back(datasets::path_step_text(step));
   return base::dump_json({{"id", question.id},
                           {"question", question.question},
                           {"first", verdict.first},

@@ -124,7 +124,7 @@ Figure share_of(const std::vector<Measured>& measured, Get&& get) {
 std::string line_of(const KbQuestion& question, const Measured& measured) {
   const auto path_json = [](const std::vector<datasets::PathStep>& path) {
     base::Json out = base::Json::array();
-    for (const datasets::PathStep& step : path) out.push_back((step.inverse ? "^" : "") + step.relation);
+    for (const datasets::PathStep& step : path) out.push_back(datasets::path_step_text(step));
     return out;
   };
   const SimplePrediction& prediction = measured.prediction;

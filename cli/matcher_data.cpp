@@ -33,7 +33,7 @@ std::uint32_t schema_of(std::string_view relation) {
 
 std::string key_of(const std::vector<PathStep>& steps) {
   std::string key;
-  for (const PathStep& step : steps) key += (step.inverse ? "^" : "") + step.relation + '\n';
+  for (const PathStep& step : steps) key += datasets::path_step_text(step) + '\n';
   return key;
 }
 
@@ -211,7 +211,7 @@ base::Status MatcherData::add_aspects(const std::filesystem::path& file,
 }
 
 void MatcherData::describe_answers(const PathStep& last, qa::TrainingPath& path) const {
-  const auto found = answers_.find((last.inverse ? "^" : "") + last.relation);
+  const auto found = answers_.find(datasets::path_step_text(last));
   if (found == answers_.end()) return;
   const auto add = [&](const std::string& id, std::vector<std::string>& to) {
     const auto known = names_.find(id);

@@ -206,6 +206,15 @@ base::Result<MemorySource> memory_source(const std::string& text) {
   return MemorySource{text.substr(0, colon), text.substr(colon + 1)};
 }
 
+base::Result<std::vector<MemorySource>> memory_sources(const std::vector<std::string>& texts) {
+  std::vector<MemorySource> sources;
+  for (const std::string& text : texts) {
+    ASKBASE_ASSIGN(MemorySource source, memory_source(text));
+    sources.push_back(std::move(source));
+  }
+  return sources;
+}
+
 base::Result<MemoryQuestions> read_memory_questions(const std::vector<MemorySource>& sources,
                                                     const MemoryDataOptions& options) {
   MemoryQuestions out;

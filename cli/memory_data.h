@@ -20,6 +20,7 @@ struct MemorySource {
 };
 // "KB:FILE". Error invalid_argument.
 base::Result<MemorySource> memory_source(const std::string& text);
+base::Result<std::vector<MemorySource>> memory_sources(const std::vector<std::string>& texts);
 
 struct MemoryDataOptions {
   std::string language = "en";

@@ -3,15 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <numeric>
-#include <string_view>
 #include <utility>
 
-#include "base/text.h"
 #include "base/tokenize.h"
 #include "cli/baseline.h"
 #include "cli/memory_data.h"
+#include "cli/path_data.h"
 #include "qa/chain_search.h"
-#include "qa/path_text.h"
 
 namespace askbase::cli {
 
@@ -20,14 +18,6 @@ namespace {
 constexpr std::size_t most_paths = 200, most_facts = 4096;  // tried; read of a step
 constexpr std::chrono::seconds patience(60);
 
-std::vector<std::string> words_beside(std::string_view question, std::size_t begin, std::size_t end) {
-  const base::OffsetMap places(question);
-  std::vector<std::string> words = qa::path_words(question.substr(0, places.byte(begin)));
-  for (std::string& word : qa::path_words(question.substr(places.byte(end))))
-    words.push_back(std::move(word));
-  return words;
-}
-
 std::string label_of(const qa::Chain& chain) {
   std::string label;
   for (const qa::ChainStep& step : chain)
@@ -35,7 +25,7 @@ std::string label_of(const qa::Chain& chain) {
   return label;
 }
 
-qa::Chain chain_of(const std::string& label) {
+qa::Chain labelled_chain(const std::string& label) {
   qa::Chain chain;
   for (std::size_t at = 0; at < label.size(); at = label.find(' ', at) + 1) {
     const bool inverse = label[at] == '^';
@@ -52,18 +42,12 @@ base::Result<std::unique_ptr<PathBaseline>> PathBaseline::make(
   std::unique_ptr<PathBaseline> out(new PathBaseline(std::move(view), std::move(lexicon)));
   std::vector<datasets::NaiveBayes::Example> examples;
   for (const datasets::KbQuestion& question : train) {
-    qa::Chain chain;
-    for (const datasets::PathStep& step : question.path) {
-      ASKBASE_ASSIGN(const auto relation, out->view_->find(kb::Term::iri(step.relation)));
-      const auto predicate = relation ? out->lexicon_->predicate_index(*relation) : std::nullopt;
-      if (!predicate) break;
-      chain.push_back({*predicate, step.inverse});
-    }
+    ASKBASE_ASSIGN(const auto chain, chain_of(*out->view_, *out->lexicon_, question.path));
     ASKBASE_ASSIGN(const auto topic, out->view_->find(kb::Term::iri(question.topics[0])));
-    if (!topic || chain.size() != question.path.size()) continue;
+    if (!topic || !chain) continue;
     ASKBASE_ASSIGN(const auto mention, mention_place(*out->view_, question, *topic));
     if (mention)
-      examples.push_back({words_beside(question.question, mention->begin, mention->end), label_of(chain)});
+      examples.push_back({words_beside(question.question, mention->begin, mention->end), label_of(*chain)});
   }
   if (examples.empty()) {
     return base::fail(base::ErrorCode::bad_input, "no question of the part train names its topic");
@@ -89,8 +73,8 @@ base::Result<std::optional<std::string>> PathBaseline::first_answer(const std::s
   for (const std::size_t label : order) {
     for (const kb::EntityMatch& match : name->matches) {
       ASKBASE_ASSIGN(const qa::Followed followed,
-                     qa::follow_chain(*view_, *lexicon_, match.entity, chain_of(bayes_->labels()[label]),
-                                      most_facts, 1, deadline));
+                     qa::follow_chain(*view_, *lexicon_, match.entity,
+                                      labelled_chain(bayes_->labels()[label]), most_facts, 1, deadline));
       if (followed.answers.empty()) continue;
       ASKBASE_ASSIGN(kb::Term term, view_->term(followed.answers[0]));
       return std::optional(std::move(term.value));

@@ -10,9 +10,7 @@
 #include "base/interrupt.h"
 #include "base/sha256.h"
 #include "nn/random.h"
-#include "qa/chain_search.h"
 #include "qa/learned.h"
-#include "qa/lexicon.h"
 #include "qa/path_text.h"
 
 namespace askbase::cli {
@@ -55,7 +53,7 @@ class PathReader {
   // Nothing for a question that cannot be learned from. longest: steps of the rivals, at most.
   base::Result<std::optional<qa::MatchExample>> example(const datasets::KbQuestion& question,
                                                         std::size_t longest) {
-    ASKBASE_ASSIGN(const std::optional<Chain> gold, chain_of(question.path));
+    ASKBASE_ASSIGN(const std::optional<Chain> gold, chain_of(view_, lexicon_, question.path));
     ASKBASE_ASSIGN(const auto topic, view_.find(kb::Term::iri(question.topics[0])));
     if (!gold || !topic) return std::nullopt;
     ASKBASE_ASSIGN(const auto mention, mention_place(view_, question, *topic));
@@ -71,17 +69,6 @@ class PathReader {
   }
 
  private:
-  base::Result<std::optional<Chain>> chain_of(const std::vector<datasets::PathStep>& path) {
-    Chain chain;
-    for (const datasets::PathStep& step : path) {
-      ASKBASE_ASSIGN(const auto relation, view_.find(kb::Term::iri(step.relation)));
-      const auto predicate = relation ? lexicon_.predicate_index(*relation) : std::nullopt;
-      if (!predicate) return std::nullopt;
-      chain.push_back({*predicate, step.inverse});
-    }
-    return chain;
-  }
-
   // Paths of the topic; of those that are made longer some are drawn, and the beginning of the gold path is.
   base::Result<std::vector<Chain>> paths_from(kb::TermId topic, const Chain& gold, std::size_t longest) {
     std::vector<Chain> all;
@@ -158,6 +145,18 @@ class PathReader {
 };
 
 }  // namespace
+
+base::Result<std::optional<Chain>> chain_of(const kb::View& view, const qa::Lexicon& lexicon,
+                                            const std::vector<datasets::PathStep>& path) {
+  Chain chain;
+  for (const datasets::PathStep& step : path) {
+    ASKBASE_ASSIGN(const auto relation, view.find(kb::Term::iri(step.relation)));
+    const auto predicate = relation ? lexicon.predicate_index(*relation) : std::nullopt;
+    if (!predicate) return std::nullopt;
+    chain.push_back({*predicate, step.inverse});
+  }
+  return chain;
+}
 
 std::string_view part_of(const datasets::KbQuestion& question, std::uint64_t seed) {
   for (const std::string_view part : {"train", "valid", "test"}) {

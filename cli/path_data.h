@@ -3,12 +3,17 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "cli/memory_data.h"
 #include "datasets/kb_questions.h"
+#include "kb/store.h"
+#include "qa/chain_search.h"
+#include "qa/lexicon.h"
 #include "qa/path_matcher_training.h"
 
 namespace askbase::cli {
@@ -18,6 +23,10 @@ namespace askbase::cli {
 // "seed:id", modulo 10, are 0 for test, 1 for valid, and train otherwise. A question's part depends on
 // nothing else.
 std::string_view part_of(const datasets::KbQuestion& question, std::uint64_t seed);
+
+// The path as steps of the lexicon; nothing where it has not all of its relations. Errors: io, corrupt.
+base::Result<std::optional<qa::Chain>> chain_of(const kb::View& view, const qa::Lexicon& lexicon,
+                                                const std::vector<datasets::PathStep>& path);
 
 struct PathDataOptions {
   std::string language = "en";

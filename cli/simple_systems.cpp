@@ -29,8 +29,6 @@ using datasets::SimplePrediction;
 constexpr std::size_t most_facts = 5000;  // of an entity that are looked at, in each direction
 constexpr std::size_t most_entities = 200;
 
-std::string label_of(const PathStep& step) { return (step.inverse ? "^" : "") + step.relation; }
-
 std::string_view part_of(std::string_view text, std::uint32_t begin, std::uint32_t end) {
   const base::OffsetMap places(text);
   return text.substr(places.byte(begin), places.byte(end) - places.byte(begin));
@@ -88,7 +86,7 @@ class Systems : public SimpleSystems {
     for (const KbQuestion& question : train) {
       if (question.path.size() != 1 || question.topics.empty()) continue;
       ASKBASE_ASSIGN(const auto words, words_beside_mention(question));
-      if (words) examples.push_back({*words, label_of(question.path[0])});
+      if (words) examples.push_back({*words, datasets::path_step_text(question.path[0])});
     }
     if (!examples.empty()) bayes_ = std::make_unique<datasets::NaiveBayes>(examples);
     return {};
@@ -187,7 +185,7 @@ class Systems : public SimpleSystems {
       out.entities.push_back(term.value);
       ASKBASE_ASSIGN(const auto paths, paths_from(term.value));
       for (const std::uint32_t path : paths) {
-        const std::size_t label = bayes_->place(label_of(step_of(path)));
+        const std::size_t label = bayes_->place(datasets::path_step_text(step_of(path)));
         if (label == scores.size() || (!out.path.empty() && scores[label] <= best)) continue;
         best = scores[label];
         out.subject = term.value;
@@ -207,7 +205,7 @@ class Systems : public SimpleSystems {
     if (bayes_) {
       const std::vector<double> scores =
           bayes_->scores(words_beside(question.question, mention->begin, mention->end));
-      const std::size_t right = bayes_->place(label_of(question.path[0]));
+      const std::size_t right = bayes_->place(datasets::path_step_text(question.path[0]));
       out.baseline = right == scores.size() ? std::optional(0.0) : chance(scores, right);
     }
     const auto predicate = lexicon_->predicate_index(*relation);
@@ -338,15 +336,6 @@ class Systems : public SimpleSystems {
       if (place) return place;
     }
     return std::nullopt;
-  }
-
-  static std::vector<std::string> words_beside(std::string_view question, std::uint32_t begin,
-                                               std::uint32_t end) {
-    const base::OffsetMap places(question);
-    std::vector<std::string> words = qa::path_words(question.substr(0, places.byte(begin)));
-    for (std::string& word : qa::path_words(question.substr(places.byte(end))))
-      words.push_back(std::move(word));
-    return words;
   }
 
   base::Result<std::optional<std::vector<std::string>>> words_beside_mention(

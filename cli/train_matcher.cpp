@@ -96,8 +96,8 @@ base::Result<qa::MatchData> read_data(const TrainArguments& arguments, MatcherDa
         reader.add_pools(arguments.valid_pools[0], arguments.valid_pools[1], 1, 0, "valid_pools_accuracy"));
   }
   ASKBASE_ASSIGN(qa::MatchData data, reader.finish(arguments.valid_limit, arguments.among_all));
-  for (const std::string& text : arguments.path_data) {
-    ASKBASE_ASSIGN(const MemorySource source, memory_source(text));
+  ASKBASE_ASSIGN(const std::vector<MemorySource> sources, memory_sources(arguments.path_data));
+  for (const MemorySource& source : sources) {
     ASKBASE_ASSIGN(const PathDataCounts counts, add_path_data(source,
                                                               {.language = arguments.language,
                                                                .seed = arguments.seed,

@@ -135,11 +135,7 @@ base::Result<std::string> card_text(const MemoryArguments& arguments,
 
 base::Result<int> run_train(const MemoryArguments& arguments, const Globals& globals) {
   ASKBASE_TRY(check_training_files(arguments.checkpoint, arguments.resume, arguments.curves, {}));
-  std::vector<MemorySource> sources;
-  for (const std::string& text : arguments.data) {
-    ASKBASE_ASSIGN(MemorySource source, memory_source(text));
-    sources.push_back(std::move(source));
-  }
+  ASKBASE_ASSIGN(const std::vector<MemorySource> sources, memory_sources(arguments.data));
   ASKBASE_TRY(nn::check_model_place(arguments.out));
   base::watch_interrupts();
   const auto start = std::chrono::steady_clock::now();

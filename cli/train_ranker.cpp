@@ -101,11 +101,7 @@ std::string weight_rows(const std::vector<qa::RankWeights>& columns) {
 }
 
 base::Result<int> run_train(const RankerArguments& arguments, const Globals& globals) {
-  std::vector<MemorySource> sources;
-  for (const std::string& text : arguments.data) {
-    ASKBASE_ASSIGN(MemorySource source, memory_source(text));
-    sources.push_back(std::move(source));
-  }
+  ASKBASE_ASSIGN(const std::vector<MemorySource> sources, memory_sources(arguments.data));
   ASKBASE_TRY(nn::check_model_place(arguments.out));
   base::watch_interrupts();
   const RankerDataOptions options{.seed = arguments.seed,

@@ -55,6 +55,8 @@ bool read_numbers(std::string_view text, std::size_t relations, std::vector<std:
 
 }  // namespace
 
+std::string path_step_text(const PathStep& step) { return (step.inverse ? "^" : "") + step.relation; }
+
 base::Result<KbQuestion> parse_kb_question(std::string_view line) {
   ASKBASE_ASSIGN(const Json object, base::parse_json(line));
   if (!object.is_object()) return fail(ErrorCode::bad_input, "not a JSON object");

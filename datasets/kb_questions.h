@@ -32,6 +32,9 @@ struct PathStep {
   auto operator<=>(const PathStep&) const = default;
 };
 
+// As "path" has it: "^r" is r followed backwards.
+std::string path_step_text(const PathStep& step);
+
 struct KbQuestion {
   std::string id, split, lang, question;
   std::vector<std::string> topics, topic_names;  // the names in the order of the topics, or none

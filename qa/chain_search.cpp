@@ -6,6 +6,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "qa/learned.h"
+
 namespace askbase::qa {
 namespace {
 
@@ -102,7 +104,7 @@ base::Result<std::vector<FoundChain>> search_chains(const kb::View& view, const 
   const std::vector<ChainStep> likely = most_likely(alone, limits.likely);
   const auto by_itself = [&](const FoundChain& chain) {
     const ChainStep& last = chain.chain.back();
-    const std::size_t path = 2 * last.predicate + (last.inverse ? 1 : 0);
+    const std::size_t path = path_of(last.predicate, last.inverse);
     return path < alone.size() ? alone[path] : 0.0F;
   };
   std::vector<FoundChain> all, beam{{{}, {start}, 0}};

@@ -17,14 +17,10 @@ constexpr double clearly_larger = 10;       // times as many people: the larger 
 constexpr double least_alternative = 0.15;  // confidence of further answers
 constexpr std::size_t max_namesakes = 8;
 
-float feature_of(const Reading& reading, Feature which) {
-  return reading.features[static_cast<std::size_t>(which)];
-}
-
 double missing_margin(const Reading& best) {
   // "The manager of Una" is not whose manager Una is.
-  if (feature_of(best, Feature::direction) < 0) return 0;
-  return feature_of(best, Feature::coverage) >= 0.9F ? full_missing_margin : least_missing_margin;
+  if (feature(best, Feature::direction) < 0) return 0;
+  return feature(best, Feature::coverage) >= 0.9F ? full_missing_margin : least_missing_margin;
 }
 
 bool same_answers(const Reading& a, const Reading& b) {
@@ -38,7 +34,7 @@ bool same_answers(const Reading& a, const Reading& b) {
 
 // A fact is not missing when facts in the other direction answer, unless the words say this direction.
 bool answered_the_other_way(const std::vector<Reading>& readings, const Reading& missing) {
-  if (feature_of(missing, Feature::direction) > 0) return false;
+  if (feature(missing, Feature::direction) > 0) return false;
   return std::any_of(readings.begin(), readings.end(), [&](const Reading& other) {
     return !other.missing() && other.shape == Shape::inverse && other.entity == missing.entity &&
            other.predicate == missing.predicate;
@@ -156,7 +152,7 @@ void explain_nothing(const Context& context, const std::vector<Reading>& reading
         return !mention.weak && !mention.candidates.empty() && mention.candidates[0].score > 0.8F;
       });
   const Reading* best = readings.empty() ? nullptr : &readings[0];
-  const bool partial = best != nullptr && feature_of(*best, Feature::partial_name) > 0;
+  const bool partial = best != nullptr && feature(*best, Feature::partial_name) > 0;
   if (strong == context.links.mentions.end() || partial) {
     choice.subject_text = unknown_name(context);
     if (choice.subject_text.empty()) choice.subject_text = unexplained_text(context, readings);
@@ -207,7 +203,7 @@ base::Result<Choice> choose(const Context& context, const std::vector<Reading>& 
                                 missing->score > best->score + missing_margin(*best));
   if (fact_is_missing) {
     // Of a name that is only near a known one it is likelier that the KB has it not at all.
-    const bool whole_name = missing->mention->exact && feature_of(*missing, Feature::partial_name) == 0;
+    const bool whole_name = missing->mention->exact && feature(*missing, Feature::partial_name) == 0;
     choice.reason = whole_name ? Reason::fact_missing : Reason::entity_unknown;
     choice.about = missing;
     choice.subject_text = missing->mention->text;

@@ -34,7 +34,7 @@ class EngineImpl : public Engine {
  public:
   EngineImpl(const kb::Store& store, const EngineOptions& options)
       : store_(store), sure_(options.sure), learned_(options.learned) {
-    const KbParts facts{options.min_confidence, options.question_types, options.learned};
+    const KbParts facts{options.question_types, options.learned};
     pipelines_.push_back(make_kb_pipeline(facts));
     if (options.learned) pipelines_.push_back(make_memory_pipeline(facts));
     pipelines_.push_back(make_text_pipeline(options.text, options.text_options));

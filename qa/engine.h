@@ -21,7 +21,6 @@
 namespace askbase::qa {
 
 struct EngineOptions {
-  double min_confidence = 0.35;  // chosen on the dev half of datasets/atlas/questions.jsonl
   // Tells what kind of answer a question wants where its words leave it open; null: none.
   std::shared_ptr<const QuestionTypeClassifier> question_types = {};
   // Learned parts of answering from facts; null: by words alone.

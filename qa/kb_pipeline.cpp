@@ -108,9 +108,7 @@ class KbPipeline : public Pipeline {
     ASKBASE_ASSIGN(std::vector<Reading> readings, builder.build());
     clock.lap("facts");
     judge(context, readings);
-    const double threshold = request.min_confidence >= 0 ? request.min_confidence
-                             : parts_.learned            ? context.weights.threshold
-                                                         : parts_.min_confidence;
+    const double threshold = request.min_confidence >= 0 ? request.min_confidence : context.weights.threshold;
     ASKBASE_ASSIGN(const Choice choice, choose(context, readings, threshold));
     clock.lap("ranking");
     if (request.explain) {

@@ -67,10 +67,7 @@ class JoinedMatcher : public RelationMatcher {
     const MatchQuestion prepared = matcher_.prepare(question_.text, mentions);
     scored.logits.resize(paths_.size());
     matcher_.score(prepared, paths_, {}, scored.logits, scratch_);
-    const float top = *std::max_element(scored.logits.begin(), scored.logits.end());
-    double sum = 0;
-    for (const float logit : scored.logits) sum += std::exp(static_cast<double>(logit - top));
-    scored.all = top + static_cast<float>(std::log(sum));
+    scored.all = log_of_sum(scored.logits);
 
     std::vector<std::size_t> order(paths_.size());
     std::iota(order.begin(), order.end(), 0);
@@ -115,6 +112,13 @@ class JoinedMatcher : public RelationMatcher {
 };
 
 }  // namespace
+
+float log_of_sum(std::span<const float> logits) {
+  const float top = *std::max_element(logits.begin(), logits.end());
+  double sum = 0;
+  for (const float logit : logits) sum += std::exp(static_cast<double>(logit - top));
+  return top + static_cast<float>(std::log(sum));
+}
 
 std::unique_ptr<RelationMatcher> with_path_matcher(std::unique_ptr<RelationMatcher> lexical,
                                                    const Question& question, const PathMatcher& matcher,

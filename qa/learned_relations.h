@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "qa/learned.h"
 #include "qa/relation.h"
@@ -13,5 +14,8 @@ namespace askbase::qa {
 std::unique_ptr<RelationMatcher> with_path_matcher(std::unique_ptr<RelationMatcher> lexical,
                                                    const Question& question, const PathMatcher& matcher,
                                                    const EncodedPaths& paths);
+
+// log(sum of exp(logit)), of at least one.
+float log_of_sum(std::span<const float> logits);
 
 }  // namespace askbase::qa

@@ -70,7 +70,6 @@ class Pipeline {
 };
 
 struct KbParts {
-  double min_confidence = 0.35;                         // used when the request names none
   std::shared_ptr<const QuestionTypeClassifier> types;  // may be null
   std::shared_ptr<const LearnedModels> learned;         // may be null
 };

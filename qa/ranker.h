@@ -3,6 +3,7 @@
 // features of the words alone; a model's weigh the learned parts, too.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -55,6 +56,9 @@ enum class Feature : std::uint8_t {
 inline constexpr std::size_t feature_count = static_cast<std::size_t>(Feature::count_);
 std::string_view feature_name(Feature feature);
 using Features = std::array<float, feature_count>;
+// A logarithm of a probability, and a logit, as features have them.
+inline float of_log_share(float log_share) { return std::max(-1.0F, 1 + log_share / 6); }
+inline float of_logit(float logit) { return logit / 10; }
 
 struct RankWeights {
   double bias = 0;
@@ -62,7 +66,9 @@ struct RankWeights {
   // The confidence of the best reading once its rivals are known, 1 / (1 + exp(-(scale * score + shift))) *
   // (1 - rival * exp(-2 * gap)): gap is how far the best other answer lies behind.
   double scale = 1, shift = 0, rival = 0.5;
-  double threshold = 0.35;  // less confidence than this is no answer, unless a request has its own
+  // Less confidence than this is no answer, unless a request has its own. 0.35 goes with the lexical weights
+  // and was chosen with them.
+  double threshold = 0.35;
 
   double score(const Features& features) const;
   double confidence(double score) const;

@@ -14,8 +14,6 @@ float explained_at(const Reading& reading, std::size_t i) {
   return std::max(reading.match.explained[i], reading.explained_by_class[i] != 0 ? 1.0F : 0.0F);
 }
 
-float& feature(Reading& reading, Feature which) { return reading.features[static_cast<std::size_t>(which)]; }
-
 void set_coverage(const Context& context, Reading& reading) {
   float total = 0, covered = 0;
   for (std::size_t i = 0; i < context.question.units.size(); ++i) {

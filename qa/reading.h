@@ -65,6 +65,13 @@ struct Reading {
   bool missing() const { return features[static_cast<std::size_t>(Feature::missing)] > 0; }
 };
 
+inline float& feature(Reading& reading, Feature which) {
+  return reading.features[static_cast<std::size_t>(which)];
+}
+inline float feature(const Reading& reading, Feature which) {
+  return reading.features[static_cast<std::size_t>(which)];
+}
+
 // The question with all that was found in it, shared by the stages of one ask.
 struct Context {
   const kb::View& view;

@@ -10,6 +10,7 @@
 #include <map>
 #include <utility>
 
+#include "qa/learned_relations.h"
 #include "qa/reading.h"
 
 namespace askbase::qa {
@@ -24,24 +25,14 @@ constexpr std::size_t max_followed = 1024;                   // facts of a step
 constexpr std::size_t max_said = 64;                         // relations that words may name
 constexpr float said_cover = 0.5F;                           // of a relation's text: it is said
 constexpr float said_word = 0.5F;                            // a unit explained so well belongs to the step
-constexpr float least_gain = 0.05F;  // of the question's words, explained by the path beyond single facts
-constexpr float path_margin = 1;     // logits by which a path may lie behind the best single relation
-constexpr float logit_scale = 10, log_scale = 6;  // of the features; see reading_learned.cpp
-constexpr float likely_share = 0.05F;             // of a predicate's sample in a class: the class fits
-
-float& feature(Reading& reading, Feature which) { return reading.features[static_cast<std::size_t>(which)]; }
+constexpr float least_gain = 0.05F;    // of the question's words, explained by the path beyond single facts
+constexpr float path_margin = 1;       // logits by which a path may lie behind the best single relation
+constexpr float likely_share = 0.05F;  // of a predicate's sample in a class: the class fits
 
 std::vector<MentionRange> ranges_of(const Question& question, const Mention& mention) {
   return {{.begin = question.units[mention.first].begin,
            .end = question.units[mention.last - 1].end,
            .type = {}}};
-}
-
-float log_of_sum(std::span<const float> logits) {
-  const float top = *std::max_element(logits.begin(), logits.end());
-  double sum = 0;
-  for (const float logit : logits) sum += std::exp(static_cast<double>(logit - top));
-  return top + static_cast<float>(std::log(sum));
 }
 
 // Share of the weight of the question's words beside the name that is explained.
@@ -255,8 +246,8 @@ base::Status ReadingBuilder::build_learned_chains(const Mention& mention, const 
     }
     ASKBASE_ASSIGN(Reading reading, chain_reading(mention, candidate, chain.chain, said));
     if (reading.answers.empty()) continue;
-    feature(reading, Feature::fits) = chain.score / logit_scale;
-    feature(reading, Feature::matched) = std::max(-1.0F, 1 + (chain.score - log_all) / log_scale);
+    feature(reading, Feature::fits) = of_logit(chain.score);
+    feature(reading, Feature::matched) = of_log_share(chain.score - log_all);
     // "Why did X's wife die?" is no question for reasons where the matcher has learned to answer it.
     if (chain.score - log_all > sure_share) {
       for (const CueHit& hit : context_.frame.blockers)
@@ -311,13 +302,13 @@ base::Status ReadingBuilder::build_spoken_chains(const Mention& mention, const C
           explained[i] = std::max(explained[i], steps[s]->explained[i]);
       }
       // The matcher only tells directions and relations of the same words apart.
-      scores[c] = covered(context_.question, names, explained) + 0.02F * std::tanh(logits / logit_scale);
+      scores[c] = covered(context_.question, names, explained) + 0.02F * std::tanh(of_logit(logits));
     }
   };
   std::vector<float> alone(context_.codes->paths.size(), unsaid);
   for (const auto& [predicate, match] : said) {
     for (const bool inverse : {false, true})
-      alone[path_of(predicate, inverse)] = logit_of({predicate, inverse}, *match) / logit_scale;
+      alone[path_of(predicate, inverse)] = of_logit(logit_of({predicate, inverse}, *match));
   }
   ASKBASE_ASSIGN(const std::vector<FoundChain> found,
                  search_chains(context_.view, context_.lexicon, candidate.entity, alone, ChainLimits{},
@@ -337,8 +328,8 @@ base::Status ReadingBuilder::build_spoken_chains(const Mention& mention, const C
       logit += steps[s]->logit[way] / static_cast<float>(steps.size());
       share += std::exp(steps[s]->log_share[way]);
     }
-    feature(reading, Feature::fits) = logit / logit_scale;
-    feature(reading, Feature::matched) = std::clamp(1 + std::log(share) / log_scale, -1.0F, 1.0F);
+    feature(reading, Feature::fits) = of_logit(logit);
+    feature(reading, Feature::matched) = of_log_share(std::min(0.0F, std::log(share)));
     readings_.push_back(std::move(reading));
     ++made;
   }

@@ -12,13 +12,7 @@ namespace askbase::qa {
 namespace {
 
 constexpr std::size_t max_slots = 2048;  // of the memory
-constexpr float log_scale = 6;           // e^-6 of the probability: a feature of 0
-constexpr float logit_scale = 10;
-constexpr float nearly_none = 0.02F;  // of the tagger's probability
-
-float& feature(Reading& reading, Feature which) { return reading.features[static_cast<std::size_t>(which)]; }
-
-float of_log_share(float log_share) { return std::max(-1.0F, 1 + log_share / log_scale); }
+constexpr float nearly_none = 0.02F;     // of the tagger's probability
 
 bool is_inverse(const Reading& reading) {
   return reading.shape == Shape::inverse || reading.shape == Shape::flagged;
@@ -29,7 +23,7 @@ void set_match(Reading& reading) {
   if (!reading.predicate || !reading.match.learned || reading.shape == Shape::chain) return;
   const std::size_t way = is_inverse(reading) ? 1 : 0;
   feature(reading, Feature::matched) = of_log_share(reading.match.log_share[way]);
-  feature(reading, Feature::fits) = reading.match.logit[way] / logit_scale;
+  feature(reading, Feature::fits) = of_logit(reading.match.logit[way]);
   if (reading.match.text_cover > 0 || reading.inferred) return;
   feature(reading, Feature::guessed) = 1;
   feature(reading, Feature::guess_matched) = feature(reading, Feature::matched);

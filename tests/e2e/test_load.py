@@ -2,6 +2,7 @@
 """Loading: formats, tables as people have them, sources that replace, delete and export."""
 import gzip
 import json
+import os
 import shutil
 import subprocess
 import unittest
@@ -119,13 +120,18 @@ class Load(Case):
     def test_wordings(self):
         self.load_cities()
         questions = {"What is the flumber of Freedonia?": "Fredville", "弗里多尼亚的嘟噜是什么？": "弗雷德维尔"}
-        # In Chinese the learned parts may take an unknown word for the likeliest relation.
+        # By words alone: in Chinese the learned parts take an unknown word for the likeliest relation.
+        by_words = ["--models", self.path("no-models")]
+        os.makedirs(by_words[1])
+        for question, answer in questions.items():
+            self.assertNotEqual(self.answer(question, *by_words), answer)
         self.assertNotEqual(self.answer("What is the flumber of Freedonia?"), "Fredville")
         words = self.file("w.jsonl", '{"predicate":"urn:x:p:capital","lang":"en","wording":"flumber"}\n'
                                      '{"predicate":"urn:x:p:capital","lang":"zh","wording":"嘟噜"}\n')
         self.askbase("load", "--wordings", words)
         for question, answer in questions.items():
             self.assertEqual(self.answer(question), answer)
+            self.assertEqual(self.answer(question, *by_words), answer)
         self.refused("load", "--wordings", self.file("bad.jsonl", '{"predicate":"urn:x:p:capital"}\n'))
 
     def test_bad_lines_stop_or_are_skipped(self):
